@@ -1,0 +1,125 @@
+// launch<K>(): runs a kernel struct on a queue of the machine this file is compiled for.
+//
+// A kernel is a POD struct (its members are its arguments) with
+//   static constexpr bool kSpecialised;   // compile it for n = 2, 4, 8 too, N is then known when
+//   it runs template <class T, int N, class Exec> void operator()(const Exec&, const Peers&) const;
+//   // N = 0: p.ranks
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "arbench/case.hpp"
+#include "arbench/peers.hpp"
+#include "arbench/port.hpp"
+#include "arbench/queue.hpp"
+#ifdef __CUDACC__
+#include "arbench/cuda_queue.hpp"
+#endif
+
+namespace arbench {
+inline namespace ARBENCH_PORT {
+
+/// Calls f.operator()<T, N>() for the element type and the rank count.
+template <bool specialised, class F>
+auto with_types(Dtype dtype, int ranks, F f) {
+  const auto with_ranks = [&]<class T>() {
+    if constexpr (specialised) {
+      if (ranks == 2) return f.template operator()<T, 2>();
+      if (ranks == 4) return f.template operator()<T, 4>();
+      if (ranks == 8) return f.template operator()<T, 8>();
+    }
+    return f.template operator()<T, 0>();
+  };
+  switch (dtype) {
+    case Dtype::f16:
+      return with_ranks.template operator()<F16>();
+    case Dtype::bf16:
+      return with_ranks.template operator()<BF16>();
+    default:
+      return with_ranks.template operator()<float>();
+  }
+}
+
+#ifdef __CUDACC__
+
+inline void check_launch(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // not left behind for an unrelated call
+  throw std::runtime_error(std::string("kernel launch: ") + cudaGetErrorString(error));
+}
+
+template <class K, class T, int N>
+__global__ void __launch_bounds__(kMaxThreads, 2)
+    kernel_entry(const __grid_constant__ K kernel, const __grid_constant__ Peers peers) {
+  kernel.template operator()<T, N>(Exec(peers.first_rank), peers);
+}
+
+/// Enqueues one launch. `grid_ranks` > 1: that many ranks, from peers.first_rank on, in one
+/// cooperative launch.
+template <class K>
+void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geometry shape,
+            int grid_ranks = 1) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(grid_ranks));
+  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+  config.stream = static_cast<CudaQueue&>(queue).stream();
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  config.attrs = &cooperative;
+  config.numAttrs = grid_ranks > 1 ? 1 : 0;
+  with_types<K::kSpecialised>(dtype, peers.ranks, [&]<class T, int N>() {
+    check_launch(cudaLaunchKernelEx(&config, kernel_entry<K, T, N>, kernel, peers));
+  });
+}
+
+/// Blocks of K that one multiprocessor of the current device holds at once.
+template <class K>
+int blocks_per_multiprocessor(Dtype dtype, int ranks, int threads) {
+  return with_types<K::kSpecialised>(dtype, ranks, [&]<class T, int N>() {
+    int blocks = 0;
+    check_launch(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_entry<K, T, N>, threads, 0));
+    return blocks;
+  });
+}
+
+#else
+
+/// One launch on host threads: blocks x threads of them for each of `ranks` ranks.
+struct HostLaunch {
+  Geometry shape;
+  int first_rank = 0;
+  int ranks = 1;
+  std::function<void(const Exec&)> body;
+};
+
+/// Queue of the host backend.
+class HostQueue : public Queue {
+ public:
+  virtual void enqueue(HostLaunch launch) = 0;
+};
+
+template <class K>
+void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geometry shape,
+            int grid_ranks = 1) {
+  static_cast<HostQueue&>(queue).enqueue({shape, peers.first_rank, grid_ranks, [=](const Exec& ex) {
+                                            with_types<K::kSpecialised>(
+                                                dtype, peers.ranks, [&]<class T, int N>() {
+                                                  kernel.template operator()<T, N>(ex, peers);
+                                                });
+                                          }});
+}
+
+/// Host threads are not scarce in the way that multiprocessors are; the limit keeps a team small.
+template <class K>
+int blocks_per_multiprocessor(Dtype, int, int) {
+  return 8;
+}
+
+#endif
+
+}  // namespace ARBENCH_PORT
+}  // namespace arbench

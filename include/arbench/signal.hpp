@@ -1,0 +1,133 @@
+// Bounded waiting, call numbers and the barrier between equal blocks of all ranks: written once for
+// both machines.
+//
+// Protocol rules: one writer per flag word; write remote, poll local; release on the flag store and
+// acquire on the flag load carry the data; signal all peers first, then wait for all; values only
+// grow and compare by signed distance. Every wait is bounded: when it gives up it records the fault
+// in pinned host memory and returns false, and the kernel returns. The world is then set up anew,
+// so nothing has to be repaired here.
+#pragma once
+
+#include "arbench/peers.hpp"
+#include "arbench/port.hpp"
+
+namespace arbench {
+inline namespace ARBENCH_PORT {
+
+/// Steps that one call may signal. A ticket is epoch * kStepsPerCall + step; it wraps modulo 2^32
+/// harmlessly as long as two ranks are less than 2^31 apart, and no protocol lets them drift by
+/// more than two calls.
+inline constexpr std::uint32_t kStepsPerCall = 4096;
+
+/// The peer of a fault whose wait was for several.
+inline constexpr int kAnyPeer = -1;
+
+ARBENCH_DEVICE std::uint32_t ticket(std::uint32_t epoch, std::uint32_t step) {
+  return epoch * kStepsPerCall + step;
+}
+
+/// True once `seen` is `wanted` or later.
+ARBENCH_DEVICE bool reached(std::uint32_t seen, std::uint32_t wanted) {
+  return static_cast<std::int32_t>(seen - wanted) >= 0;
+}
+
+template <class Exec>
+ARBENCH_DEVICE void record_fault(const Exec& ex, const Peers& p, int peer, std::uint32_t wanted,
+                                 std::uint32_t seen) {
+  if (!ex.claim_local(&p.signals(ex.rank()).fault_claimed)) return;
+  Fault& fault = p.control->fault;
+  ex.set_host_word(reinterpret_cast<std::uint32_t*>(&fault.rank), ex.rank());
+  ex.set_host_word(reinterpret_cast<std::uint32_t*>(&fault.peer), peer);
+  ex.set_host_word(reinterpret_cast<std::uint32_t*>(&fault.block), ex.block());
+  ex.set_host_word(&fault.wanted, wanted);
+  ex.set_host_word(&fault.seen, seen);
+  ex.set_host_word(&fault.set, 1);
+  ex.set_host_word(&p.control->abort, 1);
+}
+
+/// Polls `ready` until it is true. Gives up, false, after p.timeout_ns or when the host or another
+/// wait has aborted; the clock is read every kPollsPerCheck polls only, so a healthy wait pays
+/// nothing for the bound.
+template <class Exec, class Ready>
+ARBENCH_DEVICE bool wait_until(const Exec& ex, const Peers& p, int peer, std::uint32_t wanted,
+                               Ready ready) {
+  std::uint64_t start = 0;
+  for (;;) {
+    std::uint32_t seen = 0;
+    for (std::uint32_t polls = 0; polls < Exec::kPollsPerCheck; ++polls) {
+      if (ready(&seen)) return true;
+      ex.relax();
+    }
+    const std::uint64_t now = ex.now_ns();
+    if (start == 0) start = now;
+    if (now - start < p.timeout_ns && ex.host_word(&p.control->abort) == 0) continue;
+    record_fault(ex, p, peer, wanted, seen);
+    return false;
+  }
+}
+
+/// The number of this call, the same on all ranks. Kept in device memory, so graph replays count
+/// on.
+template <class Exec>
+ARBENCH_DEVICE std::uint32_t begin_call(const Exec& ex, const Peers& p) {
+  return ex.load_word(&p.signals(ex.rank()).epoch[ex.block()]);
+}
+
+/// Counts call `epoch` as made, for this rank's next one. Best done early: the stores then finish
+/// behind the waits. All kMaxBlocks entries advance together, shared out over the blocks that run,
+/// so calls with different geometries may follow each other, without an atomic. REQUIRES: a
+/// sync_block() since begin_call(), so that every thread of the block has read the epoch.
+template <class Exec>
+ARBENCH_DEVICE void advance_call(const Exec& ex, const Peers& p, std::uint32_t epoch) {
+  for (int i = ex.block() + ex.thread() * ex.blocks(); i < kMaxBlocks;
+       i += ex.blocks() * ex.threads())
+    ex.store_word(&p.signals(ex.rank()).epoch[i], epoch + 1);
+}
+
+/// Tells `peer`'s equal block that this rank has come to `value`. Release: all that this thread did
+/// before, and all that the block did before its last sync_block(), is visible to whoever acquires
+/// the value.
+template <class Exec>
+ARBENCH_DEVICE void signal(const Exec& ex, const Peers& p, int peer, std::uint32_t value) {
+  ex.store_release(&p.signals(peer).flag[ex.block()][ex.rank()].value, value);
+}
+
+/// Waits, in local memory, until `peer`'s equal block has come to `value`. Acquire, see signal().
+template <class Exec>
+ARBENCH_DEVICE bool wait(const Exec& ex, const Peers& p, int peer, std::uint32_t value) {
+  const std::uint32_t* word = &p.signals(ex.rank()).flag[ex.block()][peer].value;
+  return wait_until(ex, p, peer, value, [&](std::uint32_t* seen) {
+    *seen = ex.load_acquire(word);
+    return reached(*seen, value);
+  });
+}
+
+/// What a barrier orders. `everything` makes the block's stores visible behind it and costs a
+/// system-wide fence. `loads` orders only what the block has loaded before it: enough when nothing
+/// that this launch stored is read by a peer behind the barrier. What earlier launches of the
+/// stream stored is complete in any case.
+enum class Orders { everything, loads };
+
+/// Barrier over the equal blocks of all ranks: what any thread of block b did before it on any rank
+/// (or loaded, see Orders) happens before what any thread of block b on any rank does after it.
+/// False, for the whole block, when a rank did not come in time. `value` must grow from barrier to
+/// barrier: use ticket(epoch, step).
+template <Orders orders = Orders::everything, class Exec>
+ARBENCH_DEVICE bool barrier(const Exec& ex, const Peers& p, std::uint32_t value) {
+  ex.sync_block();  // the signalling threads speak for the whole block
+  for (int peer = ex.thread(); peer < p.ranks; peer += ex.threads()) {
+    if (peer == ex.rank()) continue;
+    if constexpr (orders == Orders::everything) {
+      signal(ex, p, peer, value);
+    } else {
+      ex.store_after_loads(&p.signals(peer).flag[ex.block()][ex.rank()].value, value);
+    }
+  }
+  bool late = false;
+  for (int peer = ex.thread(); peer < p.ranks; peer += ex.threads())
+    if (peer != ex.rank() && !wait(ex, p, peer, value)) late = true;
+  return !ex.sync_block_any(late);
+}
+
+}  // namespace ARBENCH_PORT
+}  // namespace arbench

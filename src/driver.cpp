@@ -1,0 +1,440 @@
+#include "driver.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace arbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kGuard =
+    4096;  ///< bytes before and after each buffer that nobody may touch
+constexpr int kGuardByte = 0x5a;
+constexpr int kPoison = 0xff;  ///< a NaN in every dtype
+constexpr int kChecks =
+    4;  ///< per rank and replay: output, input, guards of output, guards of input
+constexpr int kVerifyReplays = 3;
+constexpr int kMaxBehindGate = 512;  ///< launches; the launch queue of a stream holds about 1000
+
+std::uint64_t padded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+Deadline after_us(double us) {
+  return Clock::now() + std::chrono::microseconds(static_cast<std::int64_t>(us));
+}
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+std::string fault_text(const Fault& fault) {
+  const std::string peer = fault.peer < 0 ? "its peers" : "rank " + std::to_string(fault.peer);
+  return "rank " + std::to_string(fault.rank) + " waited in vain for " + peer + " in block " +
+         std::to_string(fault.block) + " (wanted " + std::to_string(fault.wanted) + ", saw " +
+         std::to_string(fault.seen) + ")";
+}
+
+}  // namespace
+
+struct Driver::Slot {
+  Case point;
+  const Algorithm* algorithm = nullptr;
+  Geometry geometry;
+  Symmetric memory;  ///< Signals, then scratch
+  Op op;
+  std::unique_ptr<Graph> timed;  ///< K ops; graph mode only
+  std::unique_ptr<Graph> check;  ///< in place only: as many ops as keep the data exact
+  int check_ops = 0;
+  double us_per_op = 0;  ///< of the warm-up, for deadlines
+};
+
+Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
+    : config_(config),
+      first_rank_(config.launch == Launch::grid ? 0 : index),
+      served_(config.launch == Launch::grid ? config.ranks() : 1),
+      rendezvous_(meeting, index, config.drivers(),
+                  std::chrono::nanoseconds(
+                      static_cast<std::int64_t>((3 * config.timeout_seconds + 60) * 1e9))),
+      kernels_(harness_kernels(config.backend)),
+      device_(Device::open(config.backend, config.devices[first_rank_],
+                           config.launch == Launch::processes)) {
+  stream_ = device_->stream();
+  std::string problem;
+  try {
+    for (int peer : config.devices) device_->connect(peer);
+  } catch (const Refused& refused) {
+    problem = refused.what();
+  }
+  agree(problem);
+  harness_ = allocate(sizeof(Signals));
+  for (void* memory : harness_.own) stream_->queue().fill(memory, 0, sizeof(Signals));
+  finish(nullptr, 0);
+  start_peers_ = peers_of(Case{}, harness_);
+  start_peers_.ranks = config.ranks();
+  rendezvous_.barrier();
+}
+
+Driver::~Driver() = default;  // the device frees what is left; the process ends soon after
+
+void Driver::agree(const std::string& problem) {
+  for (const std::string& text : rendezvous_.all_gather(problem))
+    if (!text.empty()) throw Refused(text);
+}
+
+Driver::Symmetric Driver::allocate(std::uint64_t bytes) {
+  Symmetric memory;
+  std::string problem, handles;
+  try {
+    for (int i = 0; i < served_; ++i) memory.own.push_back(device_->allocate(bytes));
+    if (served_ == config_.ranks()) {
+      memory.all = memory.own;
+      return memory;
+    }
+    const MemoryHandle handle = device_->export_memory(memory.own[0]);
+    handles.assign(reinterpret_cast<const char*>(&handle), sizeof handle);
+  } catch (const Refused& refused) {
+    problem = refused.what();
+  }
+  try {
+    agree(problem);
+  } catch (const Refused&) {
+    for (void* own : memory.own) device_->release(own);
+    throw;
+  }
+  for (const std::string& text : rendezvous_.all_gather(handles)) {
+    MemoryHandle handle;
+    std::memcpy(static_cast<void*>(&handle), text.data(), sizeof handle);
+    const bool mine = static_cast<int>(memory.all.size()) == first_rank_;
+    memory.all.push_back(mine ? memory.own[0] : device_->import_memory(handle));
+  }
+  return memory;
+}
+
+void Driver::release(Symmetric& memory) {
+  if (memory.own.empty()) return;
+  if (served_ != config_.ranks())
+    for (int rank = 0; rank < config_.ranks(); ++rank)
+      if (rank != first_rank_) device_->forget(memory.all[rank]);
+  rendezvous_.barrier();  // nobody frees what a peer still maps
+  for (void* own : memory.own) device_->release(own);
+  memory = {};
+}
+
+std::uint64_t Driver::offset(Which which) const {
+  return which == Which::input ? kGuard : 3 * kGuard + padded(capacity_);
+}
+
+std::byte* Driver::own(Which which, int served) const {
+  return static_cast<std::byte*>(buffers_.own[static_cast<std::size_t>(served)]) + offset(which);
+}
+
+void Driver::ensure_buffers(std::uint64_t bytes) {
+  if (bytes <= capacity_ && !buffers_.own.empty()) return;
+  if (!slots_.empty()) throw std::logic_error("buffers grow only between points");
+  release(buffers_);
+  capacity_ = 0;
+  buffers_ = allocate(2 * (padded(bytes) + 2 * kGuard));
+  capacity_ = bytes;
+}
+
+Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
+                                 std::string* remark) {
+  if (!algorithm.geometry) return {};
+  const int sharing = static_cast<int>(
+      std::count(point.devices.begin(), point.devices.end(), config_.devices[first_rank_]));
+  const auto most = [&](int threads) {
+    return algorithm.blocks_per_multiprocessor(point, threads) * device_->multiprocessors() /
+           (sharing * algorithm.launches_at_once);
+  };
+  const auto too_many = [&](int blocks, int threads) {
+    return std::to_string(sharing) + " ranks of " + std::to_string(blocks) + " blocks x " +
+           std::to_string(threads) + " threads do not fit on one device together (" +
+           std::to_string(most(threads)) + " blocks per rank do)";
+  };
+  Geometry wanted = algorithm.geometry(point, kMaxBlocks);
+  if (point.geometry.threads > 0) wanted.threads = point.geometry.threads;
+  if (point.geometry.blocks > 0) wanted.blocks = point.geometry.blocks;
+  const int fits = most(wanted.threads);
+  if (wanted.blocks <= fits) return wanted;
+  if (point.geometry.blocks > 0 || fits == 0)
+    throw Refused(too_many(wanted.blocks, wanted.threads));
+  *remark = "fewer blocks than wanted: " + too_many(wanted.blocks, wanted.threads);
+  const Geometry fitted = algorithm.geometry(point, fits);
+  return {std::min(fitted.blocks, fits), wanted.threads};
+}
+
+Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
+  Peers peers{};
+  peers.first_rank = first_rank_;
+  peers.ranks = config_.ranks();
+  peers.count = point.count();
+  peers.timeout_ns = static_cast<std::uint64_t>(config_.timeout_seconds * 1e9);
+  peers.control = device_->control();
+  peers.output_offset = offset(Which::output);
+  peers.input_offset =
+      point.placement == Placement::in_place ? peers.output_offset : offset(Which::input);
+  for (int rank = 0; rank < config_.ranks(); ++rank) {
+    peers.memory[rank] = static_cast<std::byte*>(memory.all[rank]);
+    if (!buffers_.all.empty()) peers.buffer[rank] = static_cast<std::byte*>(buffers_.all[rank]);
+  }
+  return peers;
+}
+
+Opened Driver::open(int index, const Case& point) {
+  ensure_buffers(point.bytes);
+  auto slot = std::make_unique<Slot>();
+  slot->point = point;
+  slot->algorithm = find_algorithm(config_.backend, point.algorithm);
+  Opened opened;
+  std::string problem;
+  try {
+    slot->geometry = decide_geometry(*slot->algorithm, point, &opened.remark);
+  } catch (const Refused& refused) {
+    problem = refused.what();
+  }
+  agree(problem);
+  opened.geometry = slot->geometry;
+  const Scratch scratch = slot->algorithm->scratch(point);
+  slot->memory = allocate(kScratchOffset + padded(scratch.bytes));
+  for (void* memory : slot->memory.own) {
+    stream_->queue().fill(memory, 0, sizeof(Signals));
+    stream_->queue().fill(static_cast<std::byte*>(memory) + kScratchOffset, scratch.fill,
+                          padded(scratch.bytes));
+  }
+  finish(slot.get(), 0);
+  rendezvous_.barrier();  // peers write only into what is prepared
+  const OpenContext context{
+      point, peers_of(point, slot->memory), slot->geometry, served_,
+      [this](const std::string& text) { return rendezvous_.all_gather(text); }};
+  Slot& kept = *(slots_[index] = std::move(slot));
+  try {
+    kept.op = kept.algorithm->open(context);
+  } catch (const Refused& refused) {
+    problem = refused.what();
+  }
+  agree(problem);
+  kept.check_ops = point.mode == Mode::graph ? config_.ops : kVerifyReplays;
+  if (point.placement == Placement::in_place)  // each op multiplies by n; see Pattern
+    kept.check_ops = std::min(kept.check_ops, point.ranks() <= 8 ? 2 : 1);
+  if (kept.algorithm->library) {  // opens connections, which may not happen inside a capture
+    kept.op.enqueue(stream_->queue());
+    finish(&kept, 0);
+  }
+  if (point.mode == Mode::graph && point.count() > 0) {
+    kept.timed = capture(kept, config_.ops);
+    if (kept.check_ops != config_.ops) kept.check = capture(kept, kept.check_ops);
+    finish(&kept, 0);
+  }
+  if (kept.op.ran) opened.ran = kept.op.ran();
+  rendezvous_.barrier();
+  return opened;
+}
+
+void Driver::close(int index) {
+  const auto found = slots_.find(index);
+  if (found == slots_.end()) return;
+  found->second->timed
+      .reset();  // before the op: NCCL waits for the graphs that hold its communicator
+  found->second->check.reset();
+  found->second->op = {};
+  release(found->second->memory);
+  slots_.erase(found);
+}
+
+std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
+  std::string problem;
+  std::unique_ptr<Graph> graph;
+  stream_->begin_capture();
+  try {
+    enqueue_ops(slot, ops);
+    graph = stream_->end_capture();
+  } catch (const std::exception& error) {
+    stream_->abandon_capture();
+    problem = error.what();
+  }
+  for (const std::string& text : rendezvous_.all_gather(problem))
+    if (!text.empty()) throw Unsupported(text);
+  return graph;
+}
+
+void Driver::enqueue_ops(Slot& slot, int ops) {
+  for (int i = 0; i < ops; ++i) slot.op.enqueue(stream_->queue());
+}
+
+/// Waits for the stream, bounded; then looks whether a kernel gave up waiting.
+void Driver::finish(Slot* slot, double expected_us) {
+  const double limit_us = 1.5e6 * config_.timeout_seconds + 5e6 + 10 * expected_us;
+  const bool done = stream_->finish(after_us(limit_us));
+  const Control* control = device_->control();
+  if (control->fault.set != 0) throw Hung(fault_text(control->fault));
+  if (done) return;
+  if (slot != nullptr && slot->op.abort) slot->op.abort();
+  throw Hung("rank " + std::to_string(first_rank_) + ": the device did not finish within " +
+             std::to_string(static_cast<int>(limit_us / 1e6)) + " s");
+}
+
+void Driver::enqueue_checks(const Slot& slot, Pattern pattern, CheckResult* results) {
+  const Case& point = slot.point;
+  Queue& queue = stream_->queue();
+  const bool in_place = point.placement == Placement::in_place;
+  float factor = 1;
+  for (int op = 1; in_place && op < slot.check_ops; ++op)
+    factor *= static_cast<float>(point.ranks());
+  for (int i = 0; i < served_; ++i) {
+    const int rank = first_rank_ + i;
+    CheckResult* result = results + i * kChecks;
+    kernels_.check(queue, point.dtype, own(Which::output, i), point.count(), rank, point.ranks(),
+                   factor, pattern, result);
+    if (!in_place)
+      kernels_.check(queue, point.dtype, own(Which::input, i), point.count(), rank, 0, 1, pattern,
+                     result + 1);
+    for (const Which which : {Which::output, Which::input}) {
+      CheckResult* guards = result + (which == Which::output ? 2 : 3);
+      kernels_.check_bytes(queue, own(which, i) - kGuard, kGuard, kGuardByte, guards);
+      kernels_.check_bytes(queue, own(which, i) + point.bytes, kGuard, kGuardByte, guards);
+    }
+  }
+}
+
+Verified Driver::verify(int index, std::uint32_t salt) {
+  Slot& slot = *slots_.at(index);
+  const Case& point = slot.point;
+  Queue& queue = stream_->queue();
+  const bool in_place = point.placement == Placement::in_place;
+  const int per_replay = kChecks * served_;
+  std::vector<CheckResult> results(static_cast<std::size_t>(per_replay * kVerifyReplays),
+                                   {0, ~0ull});
+  const std::uint64_t bytes = results.size() * sizeof(CheckResult);
+  void* memory = device_->allocate(bytes);
+  auto* on_device = static_cast<CheckResult*>(memory);
+  queue.copy(on_device, results.data(), bytes);
+  for (int i = 0; i < served_; ++i)
+    for (const Which which : {Which::output, Which::input}) {
+      queue.fill(own(which, i) - kGuard, kGuardByte, kGuard);
+      queue.fill(own(which, i) + point.bytes, kGuardByte, kGuard);
+    }
+  finish(&slot, 0);
+  rendezvous_
+      .barrier();  // a rank that writes into a peer's output must not meet its guards half made
+  for (int replay = 0; replay < kVerifyReplays; ++replay) {
+    const Pattern pattern{salt + static_cast<std::uint32_t>(replay), in_place};
+    for (int i = 0; i < served_; ++i) {
+      void* input = own(in_place ? Which::output : Which::input, i);
+      kernels_.fill(queue, point.dtype, input, point.count(), first_rank_ + i, pattern);
+      if (!in_place) queue.fill(own(Which::output, i), kPoison, point.bytes);
+    }
+    if (Graph* graph = slot.check ? slot.check.get() : slot.timed.get()) {
+      stream_->replay(*graph);
+    } else {
+      enqueue_ops(slot, slot.check_ops);
+    }
+    enqueue_checks(slot, pattern, on_device + replay * per_replay);
+  }
+  finish(&slot, slot.us_per_op * config_.ops * kVerifyReplays);
+  stream_->read(results.data(), on_device, bytes);
+  device_->release(memory);
+  static constexpr const char* kWhat[kChecks] = {"output element", "input element (overwritten)",
+                                                 "guard byte around the output",
+                                                 "guard byte around the input"};
+  Verified verified;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].wrong == 0) continue;
+    if (verified.wrong == 0)
+      verified.text = "rank " + std::to_string(first_rank_ + i / kChecks % served_) + ", replay " +
+                      std::to_string(i / per_replay) + ": " + std::to_string(results[i].wrong) +
+                      " wrong, first " + kWhat[i % kChecks] + " " +
+                      std::to_string(results[i].first);
+    verified.wrong += results[i].wrong;
+  }
+  rendezvous_.barrier();
+  return verified;
+}
+
+double Driver::warm_up(int index) {
+  Slot& slot = *slots_.at(index);
+  const int replays = 5;
+  rendezvous_.barrier();
+  for (int replay = 0; replay < replays; ++replay) {
+    if (replay == 1) stream_->record(0);
+    if (slot.timed) {
+      stream_->replay(*slot.timed);
+    } else {
+      enqueue_ops(slot, config_.ops);
+    }
+  }
+  stream_->record(1);
+  finish(&slot, 0);
+  slot.us_per_op = stream_->elapsed_us(0, 1) / (replays - 1) / config_.ops;
+  return slot.us_per_op;
+}
+
+void Driver::open_gate() {
+  rendezvous_.barrier();  // everyone's work is enqueued behind its gate
+  reinterpret_cast<std::atomic<std::uint32_t>*>(&device_->control()->gate)
+      ->store(gate_, std::memory_order_release);
+}
+
+void Driver::keep_samples(int replay, int from, int to, double* us) {
+  const double value = stream_->elapsed_us(from, to) / config_.ops;
+  for (int i = 0; i < served_; ++i) us[i * config_.max_replays + replay] = value;
+}
+
+double Driver::round(int index, int replays, double* us) {
+  Slot& slot = *slots_.at(index);
+  return slot.timed ? round_graph(slot, replays, us) : round_eager(slot, replays, us);
+}
+
+/// Replays follow each other without a gap; the gate is opened when some are enqueued, and the host
+/// stays ahead.
+double Driver::round_graph(Slot& slot, int replays, double* us) {
+  const int nodes = slot.algorithm->launches_per_op(slot.point) * config_.ops;
+  const int behind_gate = std::clamp(kMaxBehindGate * 8 / nodes, 1, std::min(replays, 8));
+  std::vector<double> host_us;
+  kernels_.start(stream_->queue(), start_peers_, ++gate_, served_);
+  stream_->record(0);
+  for (int replay = 0; replay < replays; ++replay) {
+    const auto start = Clock::now();
+    stream_->replay(*slot.timed);
+    host_us.push_back(us_since(start) / config_.ops);
+    stream_->record(replay + 1);
+    if (replay + 1 == behind_gate) open_gate();
+  }
+  finish(&slot, slot.us_per_op * config_.ops * replays);
+  for (int replay = 0; replay < replays; ++replay) keep_samples(replay, replay, replay + 1, us);
+  return median_of(host_us);
+}
+
+/// Each sample has a gate of its own: the host is slower than small ops, so it needs the head start
+/// every time.
+double Driver::round_eager(Slot& slot, int replays, double* us) {
+  const int launches = slot.algorithm->launches_per_op(slot.point);
+  const int behind_gate = std::clamp(kMaxBehindGate / launches, 1, config_.ops);
+  std::vector<double> host_us;
+  for (int replay = 0; replay < replays; ++replay) {
+    kernels_.start(stream_->queue(), start_peers_, ++gate_, served_);
+    stream_->record(0);
+    const auto start = Clock::now();
+    double gate_us = 0;
+    for (int op = 0; op < config_.ops; ++op) {
+      slot.op.enqueue(stream_->queue());
+      if (op + 1 != behind_gate) continue;
+      const auto before = Clock::now();
+      open_gate();
+      gate_us = us_since(before);
+    }
+    host_us.push_back((us_since(start) - gate_us) / config_.ops);
+    stream_->record(1);
+    finish(&slot, slot.us_per_op * config_.ops);
+    keep_samples(replay, 0, 1, us);
+  }
+  return median_of(host_us);
+}
+
+}  // namespace arbench

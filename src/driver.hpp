@@ -1,0 +1,118 @@
+// What one host thread does for its rank (grid launch: for all ranks): memory, opening, verifying,
+// timing. All drivers of a world make the same calls in the same order; they meet in a Rendezvous.
+// Nothing here knows whether the other drivers are threads or processes. Errors: Refused (this case
+// cannot run, agreed on by all drivers), Unsupported, Hung, Stopped, std::exception.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arbench/algorithm.hpp"
+#include "device.hpp"
+#include "harness_kernels.hpp"
+#include "rendezvous.hpp"
+
+namespace arbench {
+
+/// The same for all drivers of a world.
+struct WorldConfig {
+  Backend backend = Backend::host;
+  Launch launch = Launch::threads;
+  std::vector<int> devices;  ///< of each rank
+  double timeout_seconds = 10;
+  int ops = 20;           ///< K
+  int max_replays = 100;  ///< per round
+  bool nccl_loopback = false;
+
+  int ranks() const { return static_cast<int>(devices.size()); }
+  /// Host threads that drive ranks: one per rank, or one for all in a grid launch.
+  int drivers() const { return launch == Launch::grid ? 1 : ranks(); }
+};
+
+/// Capture, or a library call, was refused; what() is its error text.
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A wait passed its deadline; what() says who waited for whom.
+class Hung : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Opened {
+  Geometry geometry;
+  std::string ran;     ///< Op::ran after the first op
+  std::string remark;  ///< e.g. that fewer blocks run than the algorithm wants
+};
+
+struct Verified {
+  std::uint64_t wrong = 0;
+  std::string text;  ///< the first wrong thing on this driver's ranks
+};
+
+class Driver {
+ public:
+  Driver(const WorldConfig& config, int index, RendezvousState& meeting);
+  ~Driver();
+  Driver(const Driver&) = delete;
+
+  /// Opens contender `slot`. Buffers are shared by the contenders of a point: REQUIRES equal bytes
+  /// and placement of all that are open together.
+  Opened open(int slot, const Case& point);
+  void close(int slot);
+  /// Three replays with inputs that change from one to the next, poisoned outputs, guard bands; all
+  /// on the device.
+  Verified verify(int slot, std::uint32_t salt);
+  /// Runs the contender untimed in its own mode; returns its time, us per op on the slowest rank of
+  /// this driver.
+  double warm_up(int slot);
+  /// One visit: `replays` samples into `us`, one row of config.max_replays per served rank, us per
+  /// op. Returns the host's median enqueue time per op in us.
+  double round(int slot, int replays, double* us);
+
+ private:
+  /// An allocation of equal size on every rank, and its addresses by rank as seen from here.
+  struct Symmetric {
+    std::vector<void*> own;  ///< of the served ranks
+    std::vector<void*> all;
+  };
+  struct Slot;
+  enum class Which { input, output };
+
+  Symmetric allocate(std::uint64_t bytes);
+  void release(Symmetric& memory);
+  void agree(const std::string& problem);
+  void ensure_buffers(std::uint64_t bytes);
+  Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);
+  Peers peers_of(const Case& point, const Symmetric& memory);
+  std::uint64_t offset(Which which) const;  ///< of the data within a rank's buffers
+  std::byte* own(Which which, int served) const;
+  std::unique_ptr<Graph> capture(Slot& slot, int ops);
+  void enqueue_ops(Slot& slot, int ops);
+  void finish(Slot* slot, double expected_us);
+  void enqueue_checks(const Slot& slot, Pattern pattern, CheckResult* results);
+  void open_gate();
+  double round_graph(Slot& slot, int replays, double* us);
+  double round_eager(Slot& slot, int replays, double* us);
+  void keep_samples(int replay, int from, int to, double* us);
+
+  WorldConfig config_;
+  int first_rank_, served_;
+  Rendezvous rendezvous_;
+  const HarnessKernels& kernels_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+  std::uint64_t capacity_ = 0;  ///< message bytes the buffers hold
+  Symmetric buffers_;           ///< per rank: guard, input, guard, guard, output, guard
+  Symmetric harness_;           ///< Signals of the start barrier
+  Peers start_peers_{};
+  std::uint32_t gate_ = 0;
+  std::map<int, std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace arbench

@@ -1,0 +1,136 @@
+#include "arbench/algorithm.hpp"
+#include "arbench/reduce.hpp"
+#include "arbench/signal.hpp"
+#include "harness_kernels.hpp"
+
+namespace arbench {
+namespace {
+
+/// A small integer that looks random in rank, position and salt (multiply-xorshift mixing).
+ARBENCH_SHARED_INLINE float exact_value(int rank, std::uint64_t i, Pattern pattern) {
+  std::uint32_t x = static_cast<std::uint32_t>(i ^ (i >> 32)) * 0x9e3779b1u;
+  x ^= (static_cast<std::uint32_t>(rank) + 1u) * 0x85ebca77u;
+  x ^= pattern.salt * 0xc2b2ae3du;
+  x ^= x >> 15;
+  x *= 0x2c1b3c6du;
+  x ^= x >> 12;
+  x *= 0x297a2d39u;
+  x ^= x >> 15;
+  return pattern.narrow ? static_cast<float>(static_cast<int>(x & 3u) - 1)
+                        : static_cast<float>(static_cast<int>(x & 7u) - 3);
+}
+
+struct Start {
+  static constexpr bool kSpecialised = false;
+  std::uint32_t gate;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    const std::uint32_t epoch = begin_call(ex, p);
+    bool late = false;
+    if (ex.thread() == 0)
+      late = !wait_until(ex, p, kAnyPeer, gate, [&](std::uint32_t* seen) {
+        *seen = ex.host_word(&p.control->gate);
+        return reached(*seen, gate);
+      });
+    if (ex.sync_block_any(late)) return;
+    advance_call(ex, p, epoch);
+    barrier(ex, p, ticket(epoch, 1));
+  }
+};
+
+struct Fill {
+  static constexpr bool kSpecialised = false;
+  void* data;
+  std::uint64_t count;
+  int rank;
+  Pattern pattern;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    for (std::uint64_t i = first_pack(ex); i < count; i += pack_stride(ex))
+      static_cast<T*>(data)[i] = from_float<T>(exact_value(rank, i, pattern));
+  }
+};
+
+template <class Exec>
+ARBENCH_DEVICE void report_wrong(const Exec& ex, CheckResult* result, std::uint64_t i) {
+  ex.add_local(&result->wrong, 1);
+  ex.min_local(&result->first, i);
+}
+
+struct Check {
+  static constexpr bool kSpecialised = false;
+  const void* data;
+  std::uint64_t count;
+  int rank, ranks;
+  float factor;
+  Pattern pattern;
+  CheckResult* result;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    for (std::uint64_t i = first_pack(ex); i < count; i += pack_stride(ex)) {
+      float wanted = 0;
+      if (ranks == 0) wanted = exact_value(rank, i, pattern);
+      for (int r = 0; r < ranks; ++r) wanted += exact_value(r, i, pattern);
+      if (!(to_float(static_cast<const T*>(data)[i]) == wanted * factor))
+        report_wrong(ex, result, i);
+    }
+  }
+};
+
+struct CheckBytes {
+  static constexpr bool kSpecialised = false;
+  const unsigned char* data;
+  std::uint64_t bytes;
+  int byte;
+  CheckResult* result;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    for (std::uint64_t i = first_pack(ex); i < bytes; i += pack_stride(ex))
+      if (data[i] != byte) report_wrong(ex, result, i);
+  }
+};
+
+/// These kernels touch one rank's memory: no peers, and on the host one thread does.
+Geometry local_shape(std::uint64_t items) {
+  if (kBackend == Backend::host) return {1, 1};
+  return {static_cast<int>(std::min<std::uint64_t>(items / 512 + 1, kMaxBlocks)), 512};
+}
+
+struct RegisterHarness {
+  RegisterHarness() {
+    register_harness_kernels(
+        kBackend,
+        {.start =
+             [](Queue& queue, const Peers& peers, std::uint32_t gate, int grid_ranks) {
+               const Geometry shape{1, kBackend == Backend::host ? 1 : 32};
+               launch(queue, Start{gate}, peers, Dtype::f32, shape, grid_ranks);
+             },
+         .fill =
+             [](Queue& queue, Dtype dtype, void* data, std::uint64_t count, int rank,
+                Pattern pattern) {
+               launch(queue, Fill{data, count, rank, pattern}, Peers{}, dtype, local_shape(count));
+             },
+         .check =
+             [](Queue& queue, Dtype dtype, const void* data, std::uint64_t count, int rank,
+                int ranks, float factor, Pattern pattern, CheckResult* result) {
+               launch(queue, Check{data, count, rank, ranks, factor, pattern, result}, Peers{},
+                      dtype, local_shape(count));
+             },
+         .check_bytes =
+             [](Queue& queue, const void* data, std::uint64_t bytes, int byte,
+                CheckResult* result) {
+               launch(queue,
+                      CheckBytes{static_cast<const unsigned char*>(data), bytes, byte, result},
+                      Peers{}, Dtype::f32, local_shape(bytes));
+             }});
+  }
+};
+
+const RegisterHarness harness;
+
+}  // namespace
+}  // namespace arbench

@@ -1,0 +1,252 @@
+#include "option_table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "arbench/peers.hpp"
+#include "models.hpp"
+
+namespace arbench {
+namespace {
+
+using Apply = std::function<void(Draft&, const Argument&)>;
+
+constexpr int kMaxRepetitions = 100000;
+constexpr int kMaxOps = 10000;
+constexpr int kMaxDevice = 1023;
+constexpr double kMaxSeconds = 86400;
+
+/// "graph|eager": how help shows a choice of words.
+template <class E>
+std::string choice(const std::string& first = "") {
+  std::string text = first;
+  for (const auto& name : words<E>()) text += (text.empty() ? "" : "|") + name;
+  return text;
+}
+
+/// " (default 12)", put after a text.
+std::string default_is(const std::string& text) { return " (default " + text + ")"; }
+
+/// The default of a list of words.
+template <class E>
+std::string defaults(const std::vector<E>& list) {
+  std::vector<std::string> names;
+  names.reserve(list.size());
+  for (E value : list) names.emplace_back(word(value));
+  return default_is(joined(names));
+}
+
+/// parse() asks for these by name: they choose the command.
+void nothing(Draft&, const Argument&) {}
+
+/// Keeps the argument for later.
+template <std::optional<Argument> Draft::*Member>
+void keep(Draft& draft, const Argument& argument) {
+  draft.*Member = argument;
+}
+
+template <int Options::*Member, int most>
+void set_count(Draft& draft, const Argument& argument) {
+  draft.options.*Member = static_cast<int>(to_integer(argument, 1, most));
+}
+
+template <double Options::*Member>
+void set_seconds(Draft& draft, const Argument& argument) {
+  draft.options.*Member = to_number(argument, 0, kMaxSeconds);
+}
+
+template <bool Options::*Member>
+void set_flag(Draft& draft, const Argument&) {
+  draft.options.*Member = true;
+}
+
+template <std::string Options::*Member>
+void set_text(Draft& draft, const Argument& argument) {
+  draft.options.*Member = argument.text;
+}
+
+/// Appends unless it is there already: duplicates in a list are collapsed.
+template <class T>
+void add(std::vector<T>& list, T value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(std::move(value));
+}
+
+/// A list of an enum's words replaces the default.
+template <auto Member>
+void set_words(Draft& draft, const Argument& argument) {
+  auto& list = draft.options.*Member;
+  using E = typename std::remove_reference_t<decltype(list)>::value_type;
+  list.clear();
+  for (const Argument& item : items(argument)) add(list, to_word<E>(item));
+}
+
+void set_gpus(Draft& draft, const Argument& argument) {
+  for (const Argument& item : items(argument))
+    add(draft.options.gpus, static_cast<int>(to_integer(item, 2, kMaxRanks)));
+}
+
+void set_devices(Draft& draft, const Argument& argument) {
+  draft.devices = argument;
+  for (const Argument& item : items(argument))
+    draft.options.devices.push_back(static_cast<int>(to_integer(item, 0, kMaxDevice)));
+  if (draft.options.devices.size() > kMaxRanks)
+    refuse(argument, "accepts at most " + std::to_string(kMaxRanks) + " device ids");
+}
+
+void set_virtual(Draft& draft, const Argument& argument) {
+  draft.virtual_ranks = argument;
+  draft.options.virtual_ranks = static_cast<int>(to_integer(argument, 2, kMaxRanks));
+}
+
+template <int Geometry::*Member, int most>
+void set_geometry(Draft& draft, const Argument& argument) {
+  draft.options.geometry.*Member = static_cast<int>(to_integer(argument, 1, most));
+}
+
+void set_seed(Draft& draft, const Argument& argument) {
+  draft.options.seed = to_integer(argument, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+void set_algorithms(Draft& draft, const Argument& argument) {
+  for (const Argument& item : items(argument)) add(draft.options.algorithms, item.text);
+}
+
+void set_backend(Draft& draft, const Argument& argument) {
+  auto accepted = words<Backend>();
+  accepted.insert(accepted.begin(), "auto");
+  require_one_of(argument, accepted);
+  draft.options.backend = from_word<Backend>(argument.text);
+}
+
+void set_loopback(Draft& draft, const Argument& argument) {
+  draft.nccl_loopback = argument;
+  draft.options.nccl_loopback = true;
+}
+
+/// `usage` is "-b, --min-bytes SIZE": the names, then the placeholder of the value if it takes one.
+OptionSpec option(const std::string& usage, std::string help, Apply apply,
+                  unsigned commands = kRun) {
+  OptionSpec spec{{}, "", std::move(help), commands, std::move(apply)};
+  std::istringstream words(usage);
+  for (std::string text; words >> text;) {
+    if (text.back() == ',') text.pop_back();
+    if (text.front() == '-') {
+      spec.names.push_back(text);
+    } else {
+      spec.value = text;
+    }
+  }
+  return spec;
+}
+
+OptionGroup size_options() {
+  return {"Sizes: bytes per rank; K, M and G are binary, 1.5M is accepted",
+          {option("-b, --min-bytes SIZE", "smallest size" + default_is(kDefaultMinBytes),
+                  keep<&Draft::min_bytes>),
+           option("-e, --max-bytes SIZE", "largest size" + default_is(kDefaultMaxBytes),
+                  keep<&Draft::max_bytes>),
+           option("-f, --factor X", "multiply from size to size" + default_is(kDefaultFactor),
+                  keep<&Draft::factor>),
+           option("-i, --step-bytes SIZE", "add from size to size, instead of -f",
+                  keep<&Draft::step_bytes>),
+           option("--sizes LIST",
+                  std::string("these sizes, also beside -b and -e; 0 is the empty message "
+                              "(default, if no size is asked for: ") +
+                      kDefaultSizes + "; on the host backend: " + kDefaultHostSizes + ")",
+                  keep<&Draft::sizes>),
+           option("--model NAME",
+                  "the shapes of a model, hidden size x tokens, of " + joined(model_names()),
+                  keep<&Draft::model>),
+           option("--tokens LIST", "tokens per pass for --model" + default_is(kDefaultTokens),
+                  keep<&Draft::tokens>)}};
+}
+
+OptionGroup rank_options() {
+  return {"Ranks and devices",
+          {option("--gpus LIST",
+                  "rank counts from 2 to 16 (default 2, 4, 8 and all that there are)", set_gpus),
+           option("--devices LIST", "device of each rank; a repeated id makes virtual ranks",
+                  set_devices),
+           option("--virtual N",
+                  "N virtual ranks on device 0, or on the one of --devices "
+                  "(default on a single GPU: 8)",
+                  set_virtual),
+           option("--backend " + choice<Backend>("auto"),
+                  "auto is cuda where a device answers, else host (default auto)", set_backend,
+                  kRun | kList),
+           option("--launch " + choice<Launch>(),
+                  "a host thread per rank, a process per rank, or all ranks in one "
+                  "cooperative launch on one device" +
+                      default_is(std::string(word(Options{}.launch))),
+                  [](Draft& draft, const Argument& argument) {
+                    draft.options.launch = to_word<Launch>(argument);
+                  })}};
+}
+
+OptionGroup contender_options() {
+  return {"What runs",
+          {option("--algo LIST", "names and globs, see arbench list (default: all not hidden)",
+                  set_algorithms),
+           option("--dtype LIST", "of " + joined(words<Dtype>()) + defaults(Options{}.dtypes),
+                  set_words<&Options::dtypes>),
+           option("--mode LIST", "of " + joined(words<Mode>()) + defaults(Options{}.modes),
+                  set_words<&Options::modes>),
+           option("--placement LIST",
+                  "of " + joined(words<Placement>()) + defaults(Options{}.placements),
+                  set_words<&Options::placements>),
+           option("--blocks N", "blocks per rank (default: the algorithm's choice)",
+                  set_geometry<&Geometry::blocks, kMaxBlocks>),
+           option("--threads N", "threads per block (default: the algorithm's choice)",
+                  set_geometry<&Geometry::threads, kMaxThreads>)}};
+}
+
+OptionGroup measuring_options() {
+  const Options def;
+  return {"Measuring",
+          {option("--rounds N", "visits to each contender" + default_is(shown(def.rounds)),
+                  set_count<&Options::rounds, kMaxRepetitions>),
+           option("--replays N", "samples per round, at most" + default_is(shown(def.replays)),
+                  set_count<&Options::replays, kMaxRepetitions>),
+           option("--ops N", "allreduces per sample" + default_is(shown(def.ops)),
+                  set_count<&Options::ops, kMaxOps>),
+           option("--row-seconds S",
+                  "timed work per row; large sizes take fewer replays" +
+                      default_is(shown(def.row_seconds)),
+                  set_seconds<&Options::row_seconds>),
+           option("--timeout S",
+                  "seconds after which a wait has hung" + default_is(shown(def.timeout_seconds)),
+                  set_seconds<&Options::timeout_seconds>),
+           option("--seed N",
+                  "of the contenders' order and of the data" + default_is(std::to_string(def.seed)),
+                  set_seed)}};
+}
+
+OptionGroup other_options() {
+  constexpr unsigned kAll = kRun | kDoctor | kList;
+  return {
+      "Other",
+      {option("--nccl-lib PATH", "the NCCL library to open", set_text<&Options::nccl_lib>, kAll),
+       option("--nccl-loopback",
+              "run NCCL's virtual ranks over loopback sockets, for correctness "
+              "alone; needs --launch processes",
+              set_loopback),
+       option("--out DIR", "write rows.csv, run.json and the rest there", set_text<&Options::out>),
+       option("--dry-run", "print the names of the cases and the time they take",
+              set_flag<&Options::dry_run>),
+       option("--list", "the same as arbench list", nothing, kRun | kList),
+       option("--verbose", "log more", set_flag<&Options::verbose>, kAll),
+       option("-h, --help", "this text", nothing, kAll)}};
+}
+
+}  // namespace
+
+const std::vector<OptionGroup>& option_table() {
+  static const std::vector<OptionGroup> table{size_options(), rank_options(), contender_options(),
+                                              measuring_options(), other_options()};
+  return table;
+}
+
+}  // namespace arbench

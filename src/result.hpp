@@ -1,0 +1,62 @@
+// What a case came to: the row that every writer prints. Plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arbench/case.hpp"
+
+namespace arbench {
+
+/// ok: right and timed. functional: right, but its time means nothing (NCCL over loopback sockets).
+/// skipped: cannot run here, for a reason known beforehand. unsupported: a library or capture
+/// refused it. wrong: the data were not right. hung: a wait passed its deadline. error: all else.
+enum class Status { ok, functional, skipped, unsupported, wrong, hung, error };
+template <>
+struct Words<Status> {
+  static constexpr std::array<std::string_view, 7> list{
+      "ok", "functional", "skipped", "unsupported", "wrong", "hung", "error"};
+};
+
+/// Microseconds per op over all samples of a row; a sample is already the maximum over ranks.
+struct Summary {
+  int rounds = 0;
+  int samples = 0;
+  double median = 0, ci_lo = 0, ci_hi = 0, min = 0, mean = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
+  double mad = 0;
+  double cv_pct = 0;
+  int outliers_mild = 0;
+  int outliers_severe = 0;
+};
+
+/// One timed replay. `us` is per op; `rank` -1 is the maximum over ranks.
+struct Sample {
+  int round = 0;
+  int replay = 0;
+  int rank = 0;
+  double us = 0;
+};
+
+struct Row {
+  Case point;
+  Status status = Status::ok;
+  std::string reason;           ///< why the status is not ok; else a remark or empty
+  Geometry geometry;            ///< blocks and threads that ran; zeros where the algorithm has none
+  std::string ran;              ///< what a library really ran ("ring/ll"), "unverified", or empty
+  int ops_per_graph = 0;        ///< K, in both modes
+  std::optional<Summary> time;  ///< empty unless status is ok
+  std::optional<double> cpu_us_median;  ///< host enqueue time per op, slowest rank
+  std::optional<std::uint64_t>
+      wrong;  ///< wrong elements over all ranks; empty when nothing was checked
+
+  /// Bytes per second over 1e9: bytes / time. Empty without a time or bytes.
+  std::optional<double> algbw_gbps() const;
+  /// algbw * 2(n-1)/n, nccl-tests' definition (doc/PERFORMANCE.md), whatever the algorithm moves.
+  std::optional<double> busbw_gbps() const;
+};
+
+}  // namespace arbench

@@ -1,0 +1,38 @@
+// The schedule: which world, which point, which contender when. Google Benchmark runs the timed
+// loop.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "machine.hpp"
+#include "options.hpp"
+#include "result.hpp"
+
+namespace arbench {
+
+struct RunHooks {
+  /// Called once per row, as soon as it is final; samples are the maxima over ranks. May throw to
+  /// end the run.
+  std::function<void(const Row&, const std::vector<Sample>&)> row;
+  /// Called before each point: its number from 1, how many there are, and its first case.
+  std::function<void(int, int, const Case&)> progress;
+};
+
+/// Runs all cases, in order, one row each. Cases of one point are contenders: they are opened and
+/// verified, then timed in rounds whose order is shuffled (options.seed), then verified again. A
+/// contender that hangs or crashes ends its point's workers; the point starts again without it.
+/// Throws Interrupted, and what the hooks throw; rows handed out before stay valid.
+void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,
+         const RunHooks& hooks);
+
+/// Names for --list and the sweep: hand-written algorithms in alphabetical order, then NCCL's,
+/// whether built in or not (a row then says why it cannot run). Hidden ones only if `hidden`.
+std::vector<std::string> algorithm_names(Backend backend, bool hidden);
+
+/// 0 all ok, skipped, unsupported or functional; else, by the worst row: 7 wrong data, 4 hung, 8
+/// any other failure.
+int exit_code(const std::vector<Row>& rows);
+
+}  // namespace arbench

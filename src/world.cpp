@@ -1,0 +1,345 @@
+#include "world.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <thread>
+
+namespace arbench {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// What a driver answers to one command. POD in shared memory.
+struct World::Reply {
+  enum class Kind : std::uint32_t { ok, refused, unsupported, hung, stopped, error } kind;
+  Geometry geometry;
+  std::uint64_t wrong;
+  double us;
+  char ran[64];
+  char text[RendezvousState::kText];
+};
+
+/// One command at a time: the coordinator writes it and counts `issued` up, every driver answers
+/// and counts `answered`.
+struct World::Shared {
+  RendezvousState meeting;
+  std::atomic<std::uint32_t> issued;
+  std::atomic<std::uint32_t> answered;
+  Command command;
+  Reply replies[kMaxRanks];
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Spins a little, then sleeps: a round starts quickly, and an idle worker costs nothing.
+void pause(int polls) {
+  if (polls < 200) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+template <std::size_t N>
+void put(char (&to)[N], const std::string& text) {
+  const std::size_t size = std::min(text.size(), N - 1);
+  std::memcpy(to, text.data(), size);
+  to[size] = 0;
+}
+
+/// Environment that must stand before the first device call of a process.
+void prepare_environment(const WorldConfig& config, int worker) {
+  // No two ranks may share a hardware queue, or one waits behind the other's spinning kernel.
+  // A process that drives one rank needs few, and the processes of an MPS server share what there
+  // is.
+  const int wanted = config.launch == Launch::processes ? 8 : 32;
+  const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (connections == nullptr || std::atoi(connections) < wanted)
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(wanted).c_str(), 1);
+  // A kernel that is loaded at its first launch may wait for the device, which may wait for that
+  // kernel.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  if (!config.nccl_loopback) return;
+  // Ranks that look like different hosts may share a device; they then meet over sockets.
+  setenv("NCCL_HOSTID", ("arbench-" + std::to_string(worker)).c_str(), 1);
+  setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+  setenv("NCCL_IB_DISABLE", "1", 0);
+}
+
+std::string how_it_ended(int state) {
+  if (!WIFSIGNALED(state)) return "ended with code " + std::to_string(WEXITSTATUS(state));
+  const int number = WTERMSIG(state);
+  return "was ended by signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+}
+
+}  // namespace
+
+World::World(WorldConfig config, std::vector<Case> cases)
+    : config_(std::move(config)), cases_(std::move(cases)) {
+  shared_bytes_ =
+      sizeof(Shared) + sizeof(double) * kMaxRanks * static_cast<std::size_t>(config_.max_replays);
+  void* memory =
+      mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  shared_ = static_cast<Shared*>(memory);
+  try {
+    start_workers();
+  } catch (...) {
+    end_workers();
+    munmap(shared_, shared_bytes_);
+    throw;
+  }
+}
+
+World::~World() {
+  end_workers();
+  munmap(shared_, shared_bytes_);
+}
+
+double* World::samples_of(int rank) const {
+  return reinterpret_cast<double*>(shared_ + 1) +
+         static_cast<std::ptrdiff_t>(rank) * config_.max_replays;
+}
+
+void World::start_workers() {
+  std::memset(static_cast<void*>(shared_), 0, sizeof(Shared));
+  const int workers = config_.launch == Launch::processes ? config_.ranks() : 1;
+  for (int worker = 0; worker < workers; ++worker) {
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives the coordinator
+      if (getppid() != parent) _exit(1);
+      worker_main(worker);
+    }
+    workers_.push_back(pid);
+  }
+  call({Verb::start, 0, 0, 0});
+  healthy_ = true;
+}
+
+/// Asks idle workers to end, since an MPS server takes a killed client for a fault; kills those
+/// that do not.
+void World::end_workers() noexcept {
+  if (healthy_) {
+    shared_->command = {Verb::quit, 0, 0, 0};
+    shared_->issued.fetch_add(1, std::memory_order_release);
+    const auto end = Clock::now() + std::chrono::seconds(5);
+    while (!workers_.empty() && Clock::now() < end) {
+      std::erase_if(workers_, [](pid_t pid) { return waitpid(pid, nullptr, WNOHANG) == pid; });
+      pause(1000);
+    }
+  }
+  healthy_ = false;
+  for (pid_t pid : workers_) kill(pid, SIGKILL);
+  for (pid_t pid : workers_) {
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  workers_.clear();
+}
+
+void World::restart() {
+  end_workers();
+  start_workers();
+}
+
+void World::worker_main(int worker) {
+  std::signal(SIGINT, SIG_IGN);  // the coordinator decides when to end
+  std::signal(SIGTERM, SIG_DFL);
+  prepare_environment(config_, worker);
+  if (config_.launch == Launch::processes) {
+    driver_loop(worker);
+  } else {
+    std::vector<std::jthread> threads;
+    for (int driver = 1; driver < config_.drivers(); ++driver)
+      threads.emplace_back([this, driver] { driver_loop(driver); });
+    driver_loop(0);
+  }
+  _exit(0);  // no destructors of what was inherited
+}
+
+/// Answers commands until the process is ended. A driver that failed answers "stopped" from then
+/// on.
+void World::driver_loop(int index) {
+  std::unique_ptr<Driver> driver;
+  for (std::uint32_t done = 0;; ++done) {
+    for (int polls = 0; shared_->issued.load(std::memory_order_acquire) == done; ++polls)
+      pause(polls);
+    const Command command = shared_->command;
+    if (command.verb == Verb::quit) return;
+    Reply& reply = shared_->replies[index];
+    reply = {};
+    const auto fail = [&](Reply::Kind kind, const std::string& text) {
+      reply.kind = kind;
+      put(reply.text, text);
+      Rendezvous(shared_->meeting, index, config_.drivers(), {}).fail(text);
+    };
+    try {
+      if (command.verb == Verb::start) {
+        driver = std::make_unique<Driver>(config_, index, shared_->meeting);
+      } else {
+        carry_out(*driver, command, reply, samples_of(config_.launch == Launch::grid ? 0 : index));
+      }
+    } catch (const Refused& refused) {  // agreed on by all drivers, so the world is in order
+      reply.kind = Reply::Kind::refused;
+      put(reply.text, refused.what());
+    } catch (const Unsupported& unsupported) {
+      reply.kind = Reply::Kind::unsupported;
+      put(reply.text, unsupported.what());
+    } catch (const Hung& hung) {
+      fail(Reply::Kind::hung, hung.what());
+    } catch (const Stopped& stopped) {
+      reply.kind = Reply::Kind::stopped;
+      put(reply.text, stopped.what());
+    } catch (const std::exception& error) {
+      fail(Reply::Kind::error, error.what());
+    }
+    shared_->answered.fetch_add(1, std::memory_order_acq_rel);
+  }
+}
+
+void World::carry_out(Driver& driver, const Command& command, Reply& reply, double* us) {
+  switch (command.verb) {
+    case Verb::open: {
+      const Opened opened = driver.open(command.index, cases_.at(command.index));
+      reply.geometry = opened.geometry;
+      put(reply.ran, opened.ran);
+      put(reply.text, opened.remark);
+      break;
+    }
+    case Verb::verify: {
+      const Verified verified = driver.verify(command.index, command.salt);
+      reply.wrong = verified.wrong;
+      put(reply.text, verified.text);
+      break;
+    }
+    case Verb::warm_up:
+      reply.us = driver.warm_up(command.index);
+      break;
+    case Verb::round:
+      reply.us = driver.round(command.index, command.replays, us);
+      break;
+    case Verb::close:
+      driver.close(command.index);
+      break;
+    default:
+      throw std::logic_error("unknown command");
+  }
+}
+
+void World::call(Command command) {
+  const bool healthy = std::exchange(healthy_, false);  // until all have answered
+  shared_->command = command;
+  shared_->answered.store(0, std::memory_order_relaxed);  // ordered by the release below
+  shared_->issued.fetch_add(1, std::memory_order_release);
+  wait_for_replies();
+  healthy_ = healthy;
+  const Reply* worst = nullptr;
+  for (int driver = 0; driver < config_.drivers(); ++driver) {
+    const Reply& reply = shared_->replies[driver];
+    // "stopped" is what another driver's failure looks like from the side: any original answer is
+    // better.
+    if (reply.kind == Reply::Kind::ok) continue;
+    if (worst == nullptr || worst->kind == Reply::Kind::stopped) worst = &reply;
+  }
+  if (worst == nullptr) return;
+  switch (worst->kind) {
+    case Reply::Kind::refused:
+      throw CaseFailed(Status::skipped, worst->text, false);
+    case Reply::Kind::unsupported:
+      throw CaseFailed(Status::unsupported, worst->text, false);
+    case Reply::Kind::hung:
+      healthy_ = false;
+      throw CaseFailed(Status::hung, worst->text, true);
+    default:
+      healthy_ = false;
+      throw CaseFailed(Status::error, worst->text, true);
+  }
+}
+
+void World::wait_for_replies() {
+  // Drivers bound their own waits; this bound is for what they cannot interrupt, such as a library
+  // call that hangs.
+  const auto patience = std::chrono::duration<double>(4 * config_.timeout_seconds + 60);
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+  const auto drivers = static_cast<std::uint32_t>(config_.drivers());
+  for (int polls = 0; shared_->answered.load(std::memory_order_acquire) < drivers; ++polls) {
+    if (interrupted) throw Interrupted();
+    if (polls % 64 == 63) look_after_workers();
+    if (Clock::now() > end)
+      throw CaseFailed(Status::hung,
+                       "no answer within " + std::to_string(static_cast<int>(patience.count())) +
+                           " s from " + std::to_string(drivers - shared_->answered.load()) +
+                           " of " + std::to_string(drivers) + " ranks",
+                       true);
+    pause(polls);
+  }
+}
+
+void World::look_after_workers() {
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+    int state = 0;
+    if (waitpid(workers_[worker], &state, WNOHANG) != workers_[worker]) continue;
+    workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(worker));
+    const std::string who = config_.launch == Launch::processes
+                                ? "the worker of rank " + std::to_string(worker) + " "
+                                : "the worker process ";
+    throw CaseFailed(Status::error, who + how_it_ended(state), true);
+  }
+}
+
+Opened World::open(int index) {
+  call({Verb::open, index, 0, 0});
+  const Reply& first = shared_->replies[0];
+  return {first.geometry, first.ran, first.text};
+}
+
+Verified World::verify(int index, std::uint32_t salt) {
+  call({Verb::verify, index, 0, salt});
+  Verified all;
+  for (int driver = 0; driver < config_.drivers(); ++driver) {
+    const Reply& reply = shared_->replies[driver];
+    if (all.wrong == 0) all.text = reply.text;
+    all.wrong += reply.wrong;
+  }
+  return all;
+}
+
+double World::warm_up(int index) {
+  call({Verb::warm_up, index, 0, 0});
+  double worst = 0;
+  for (int driver = 0; driver < config_.drivers(); ++driver)
+    worst = std::max(worst, shared_->replies[driver].us);
+  return worst;
+}
+
+RoundResult World::round(int index, int replays) {
+  call({Verb::round, index, replays, 0});
+  RoundResult result;
+  result.worst.assign(static_cast<std::size_t>(replays), 0);
+  for (int rank = 0; rank < config_.ranks(); ++rank) {
+    const double* us = samples_of(rank);
+    result.us.emplace_back(us, us + replays);
+    for (int replay = 0; replay < replays; ++replay)
+      result.worst[replay] = std::max(result.worst[replay], us[replay]);
+  }
+  for (int driver = 0; driver < config_.drivers(); ++driver)
+    result.cpu_us = std::max(result.cpu_us, shared_->replies[driver].us);
+  return result;
+}
+
+void World::close(int index) { call({Verb::close, index, 0, 0}); }
+
+}  // namespace arbench

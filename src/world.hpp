@@ -1,0 +1,94 @@
+// The ranks of one measurement, seen by the coordinator. All device work happens in worker
+// processes: one that holds all rank threads, or one per rank. The coordinator itself never touches
+// a device, so a crash, a sticky error or a hang ends workers only, and restart() gives fresh ones.
+// Thread safety: one thread uses a World. REQUIRES: no other thread runs and no CUDA call was made
+// when workers start.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arbench/case.hpp"
+#include "driver.hpp"
+#include "result.hpp"
+
+namespace arbench {
+
+/// A case failed; its row gets this status and text. `fatal`: the workers are gone or unusable,
+/// restart() first.
+class CaseFailed : public std::runtime_error {
+ public:
+  CaseFailed(Status status, const std::string& reason, bool fatal)
+      : std::runtime_error(reason), status(status), fatal(fatal) {}
+  Status status;
+  bool fatal;
+};
+
+/// The user asked to stop (Ctrl-C, SIGTERM).
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+/// Set by a signal handler; a World that waits notices it.
+extern volatile std::sig_atomic_t interrupted;
+
+struct RoundResult {
+  std::vector<std::vector<double>> us;  ///< [rank][replay] per op
+  std::vector<double> worst;            ///< [replay] maximum over ranks
+  double cpu_us = 0;                    ///< host enqueue time per op, slowest driver
+};
+
+class World {
+ public:
+  /// Starts workers. `cases` are what open() can name; workers get them by inheritance. Throws
+  /// CaseFailed when they do not come up.
+  World(WorldConfig config, std::vector<Case> cases);
+  ~World();
+  World(const World&) = delete;
+
+  // Each throws CaseFailed or Interrupted.
+  Opened open(int index);
+  Verified verify(int index, std::uint32_t salt);
+  double warm_up(int index);
+  RoundResult round(int index, int replays);
+  void close(int index);
+  /// Ends the workers, whatever they do, and starts fresh ones; nothing is open then.
+  void restart();
+
+  const WorldConfig& config() const { return config_; }
+
+ private:
+  struct Shared;
+  enum class Verb : std::uint32_t { start, open, verify, warm_up, round, close, quit };
+  struct Command {
+    Verb verb;
+    int index;
+    int replays;
+    std::uint32_t salt;
+  };
+  struct Reply;
+
+  void start_workers();
+  void end_workers() noexcept;
+  void call(Command command);
+  void wait_for_replies();
+  void look_after_workers();
+  [[noreturn]] void worker_main(int worker);
+  void driver_loop(int driver);
+  void carry_out(Driver& driver, const Command& command, Reply& reply, double* us);
+  double* samples_of(int rank) const;
+
+  WorldConfig config_;
+  std::vector<Case> cases_;
+  Shared* shared_ = nullptr;  ///< mapped, inherited by all workers
+  std::size_t shared_bytes_ = 0;
+  std::vector<pid_t> workers_;
+  bool healthy_ = false;  ///< all workers are idle and can be asked to end
+};
+
+}  // namespace arbench
