@@ -49,7 +49,7 @@ const Register one_shot_pull(kernel_algorithm<OneShotPull>({
           return Scratch{staged ? packs_of(point) * 16 : 0, 0};
         },
     .geometry = [](const Case& point,
-                   int max_blocks) { return spread(point, packs_of(point), 1, 512, max_blocks); },
+                   int max_blocks) { return spread(point, packs_of(point), 32, max_blocks); },
 }));
 
 }  // namespace

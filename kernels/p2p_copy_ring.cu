@@ -141,7 +141,7 @@ Algorithm record() {
   };
   record.geometry = [](const Case& point, int max_blocks) {
     const auto parts = static_cast<std::uint64_t>(point.ranks() * kLanes);
-    return spread(point, packs_of(point) / parts, 2, 512, max_blocks);
+    return spread(point, packs_of(point) / parts, 32, max_blocks);
   };
   record.blocks_per_multiprocessor = [](const Case& point, int threads) {
     return blocks_per_multiprocessor<Step>(point.dtype, point.ranks(), threads);

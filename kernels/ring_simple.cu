@@ -134,7 +134,7 @@ const Register ring_simple(kernel_algorithm<RingSimple>({
     .geometry =
         [](const Case& point, int max_blocks) {
           const auto ranks = static_cast<std::uint64_t>(point.ranks());
-          return spread(point, packs_of(point) / ranks, kPacksPerThread, 512, max_blocks);
+          return spread(point, packs_of(point) / (ranks * kPacksPerThread), 16, max_blocks);
         },
 }));
 

@@ -71,7 +71,7 @@ const Register two_shot_pull(kernel_algorithm<TwoShotPull>({
     .geometry =
         [](const Case& point, int max_blocks) {
           const auto ranks = static_cast<std::uint64_t>(point.ranks());
-          return spread(point, (packs_of(point) + ranks - 1) / ranks, 1, 512, max_blocks);
+          return spread(point, (packs_of(point) + ranks - 1) / ranks, 16, max_blocks);
         },
 }));
 

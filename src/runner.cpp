@@ -178,6 +178,7 @@ class Group {
     contender.row.geometry = opened.geometry;
     contender.row.ran = opened.ran;
     contender.row.reason = opened.remark;
+    if (opened.ran == "unverified") contender.row.reason = "what NCCL really ran is unverified";
     verify(contender);
     if (contender.done) return;
     const Case& point = contender.row.point;

@@ -13,6 +13,8 @@
 #include <system_error>
 #include <thread>
 
+#include "nccl_tuner.hpp"
+
 namespace arbench {
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -69,6 +71,7 @@ void prepare_environment(const WorldConfig& config, int worker) {
   // A kernel that is loaded at its first launch may wait for the device, which may wait for that
   // kernel.
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  if (config.backend == Backend::cuda) offer_nccl_tuner();  // while there is one thread only
   if (!config.nccl_loopback) return;
   // Ranks that look like different hosts may share a device; they then meet over sockets.
   setenv("NCCL_HOSTID", ("arbench-" + std::to_string(worker)).c_str(), 1);

@@ -81,17 +81,21 @@ ARBENCH_DEVICE void reduce_strided(const Exec& ex, const Peers& p, Source source
 
 }  // namespace ARBENCH_PORT
 
-/// Enough blocks of `threads` that a thread has about `packs_per_thread` of `packs`, within
-/// max_blocks. Host threads are few: two blocks of one thread there, which still is a real protocol
-/// between blocks.
-inline Geometry spread(const Case& point, std::uint64_t packs, int packs_per_thread, int threads,
-                       int max_blocks) {
+/// Blocks and threads for `packs` packs of work per rank: one pack per thread while that takes no
+/// more than `few` blocks, since every block is one more set of flags; then `few` blocks, until a
+/// thread has more than 8 packs; then more blocks. At most `max_blocks`. Measured with virtual
+/// ranks on one H200; --blocks and --threads override it. Host threads are few: two blocks of one
+/// thread there, which still is a real protocol between blocks.
+inline Geometry spread(const Case& point, std::uint64_t packs, int few, int max_blocks) {
   const auto limit = static_cast<std::uint64_t>(std::min(max_blocks, kMaxBlocks));
   if (point.backend == Backend::host)
     return {static_cast<int>(std::min<std::uint64_t>(limit, 2)), 1};
-  const std::uint64_t per_block = static_cast<std::uint64_t>(threads) * packs_per_thread;
-  const std::uint64_t blocks = (packs + per_block - 1) / per_block;
-  return {static_cast<int>(std::clamp<std::uint64_t>(blocks, 1, limit)), threads};
+  if (packs <= 128) return {1, packs <= 64 ? 64 : 128};
+  const auto some = static_cast<std::uint64_t>(few);
+  const std::uint64_t threads = packs <= some * 256 ? 256 : 512;
+  std::uint64_t blocks = (packs + threads - 1) / threads;
+  if (blocks > some) blocks = std::max(some, (packs + threads * 8 - 1) / (threads * 8));
+  return {static_cast<int>(std::min(blocks, limit)), static_cast<int>(threads)};
 }
 
 }  // namespace arbench
