@@ -34,8 +34,8 @@ struct OneShotPull {
     reduce_strided<T, N>(ex, p, source, 0, packs, p.count, [&](std::uint64_t i, const Pack& sum) {
       store_pack<T>(p.output(rank), i, p.count, sum);
     });
+    if (!barrier<Orders::loads>(ex, p, ticket(epoch, 2))) return;
     advance_call(ex, p, epoch);
-    barrier<Orders::loads>(ex, p, ticket(epoch, 2));
   }
 };
 

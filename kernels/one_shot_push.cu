@@ -71,38 +71,34 @@ struct OneShotPush {
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
     const std::uint32_t epoch = begin_call(ex, p);
     const std::uint64_t packs = packs_of<T>(p.count);
-    const Pack first = send<T, N>(ex, p, epoch & 1, packs);
+    send<T, N>(ex, p, epoch & 1, packs);
     ex.sync_block();
     advance_call(ex, p, epoch);
-    receive<T, N>(ex, p, epoch & 1, packs, first);
+    receive<T, N>(ex, p, epoch & 1, packs);
   }
 
-  /// Returns this thread's first pack, so that short messages read their input once.
   template <class T, int N, class Exec>
-  ARBENCH_DEVICE Pack send(const Exec& ex, const Peers& p, std::uint32_t parity,
+  ARBENCH_DEVICE void send(const Exec& ex, const Peers& p, std::uint32_t parity,
                            std::uint64_t packs) const {
     const int ranks = ranks_of<N>(p);
-    Pack first{};
     for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
       const Pack own = without_sentinel<T>(load_pack<T>(p.input(ex.rank()), i, p.count));
-      if (i == first_pack(ex)) first = own;
       ARBENCH_UNROLL
       for (int step = 1; step < ranks; ++step) {  // each rank starts with another peer
         const int peer = ex.rank() + step < ranks ? ex.rank() + step : ex.rank() + step - ranks;
         ex.store_inline(slot(p, peer, ex.rank(), parity, packs) + i, own);
       }
     }
-    return first;
   }
 
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void receive(const Exec& ex, const Peers& p, std::uint32_t parity,
-                              std::uint64_t packs, const Pack& first) const {
+                              std::uint64_t packs) const {
     constexpr int kSlots = N > 0 ? N : kMaxRanks;
     const int rank = ex.rank();
     for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
       Pack pack[kSlots];
-      const Pack own = i == first_pack(ex) ? first : load_pack<T>(p.input(rank), i, p.count);
+      const Pack own = load_pack<T>(p.input(rank), i, p.count);
       if (!wait_until(ex, p, kAnyPeer, 0, [&](std::uint32_t*) {
             bool here = true;
             ARBENCH_UNROLL

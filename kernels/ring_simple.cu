@@ -53,7 +53,7 @@ struct RingSimple {
     const int last = 2 * p.ranks - 2;
     for (int step = 0; step <= last; ++step)
       for (std::uint64_t piece = 0; piece < cut.pieces; ++piece) {
-        if (step > 0 && !await(ex, p, ticket(epoch, sequence(cut, step - 1, piece)))) return;
+        if (step > 0 && !await_piece(ex, p, ticket(epoch, sequence(cut, step - 1, piece)))) return;
         if (step == last) continue;
         move<T>(ex, p, cut, step, piece);
         ex.sync_block();  // thread 0 speaks for the block
@@ -68,7 +68,7 @@ struct RingSimple {
 
   /// Waits, as a block, for a piece of the previous rank.
   template <class Exec>
-  static ARBENCH_DEVICE bool await(const Exec& ex, const Peers& p, std::uint32_t value) {
+  static ARBENCH_DEVICE bool await_piece(const Exec& ex, const Peers& p, std::uint32_t value) {
     const int previous = (ex.rank() + p.ranks - 1) % p.ranks;
     const bool late = ex.thread() == 0 && !wait(ex, p, previous, value);
     return !ex.sync_block_any(late);

@@ -51,7 +51,7 @@ inline void check_launch(cudaError_t error) {
 }
 
 template <class K, class T, int N>
-__global__ void __launch_bounds__(kMaxThreads, 2)
+__global__ void __launch_bounds__(kMaxThreads)
     kernel_entry(const __grid_constant__ K kernel, const __grid_constant__ Peers peers) {
   kernel.template operator()<T, N>(Exec(peers.first_rank), peers);
 }

@@ -172,8 +172,7 @@ ARBENCH_SHARED_INLINE std::uint32_t element_bits(T value) {
 template <class T>
 ARBENCH_SHARED_INLINE Pack load_pack(const void* base, std::uint64_t i, std::uint64_t count) {
   const std::uint64_t first = i * kPerPack<T>;
-  if (first + kPerPack<T> <= count) [[likely]]
-    return static_cast<const Pack*>(base)[i];
+  if (first + kPerPack<T> <= count) return static_cast<const Pack*>(base)[i];
   constexpr int kPerWord = static_cast<int>(4 / sizeof(T));
   Pack pack{};
   ARBENCH_UNROLL
@@ -189,7 +188,7 @@ template <class T>
 ARBENCH_SHARED_INLINE void store_pack(void* base, std::uint64_t i, std::uint64_t count,
                                       const Pack& pack) {
   const std::uint64_t first = i * kPerPack<T>;
-  if (first + kPerPack<T> <= count) [[likely]] {
+  if (first + kPerPack<T> <= count) {
     static_cast<Pack*>(base)[i] = pack;
     return;
   }

@@ -73,10 +73,11 @@ ARBENCH_DEVICE std::uint32_t begin_call(const Exec& ex, const Peers& p) {
   return ex.load_word(&p.signals(ex.rank()).epoch[ex.block()]);
 }
 
-/// Counts call `epoch` as made, for this rank's next one. Best done early: the stores then finish
-/// behind the waits. All kMaxBlocks entries advance together, shared out over the blocks that run,
-/// so calls with different geometries may follow each other, without an atomic. REQUIRES: a
-/// sync_block() since begin_call(), so that every thread of the block has read the epoch.
+/// Counts call `epoch` as made, for this rank's next one. All kMaxBlocks entries advance together,
+/// shared out over the blocks that run, so calls with different geometries may follow each other,
+/// without an atomic.
+/// REQUIRES: a sync_block() since begin_call(), so that every thread of the block has read the
+/// epoch.
 template <class Exec>
 ARBENCH_DEVICE void advance_call(const Exec& ex, const Peers& p, std::uint32_t epoch) {
   for (int i = ex.block() + ex.thread() * ex.blocks(); i < kMaxBlocks;
@@ -108,12 +109,9 @@ ARBENCH_DEVICE bool wait(const Exec& ex, const Peers& p, int peer, std::uint32_t
 /// stream stored is complete in any case.
 enum class Orders { everything, loads };
 
-/// Barrier over the equal blocks of all ranks: what any thread of block b did before it on any rank
-/// (or loaded, see Orders) happens before what any thread of block b on any rank does after it.
-/// False, for the whole block, when a rank did not come in time. `value` must grow from barrier to
-/// barrier: use ticket(epoch, step).
+/// First half of a barrier: tells all peers' equal blocks that this one has come to `value`.
 template <Orders orders = Orders::everything, class Exec>
-ARBENCH_DEVICE bool barrier(const Exec& ex, const Peers& p, std::uint32_t value) {
+ARBENCH_DEVICE void arrive(const Exec& ex, const Peers& p, std::uint32_t value) {
   ex.sync_block();  // the signalling threads speak for the whole block
   for (int peer = ex.thread(); peer < p.ranks; peer += ex.threads()) {
     if (peer == ex.rank()) continue;
@@ -123,10 +121,27 @@ ARBENCH_DEVICE bool barrier(const Exec& ex, const Peers& p, std::uint32_t value)
       ex.store_after_loads(&p.signals(peer).flag[ex.block()][ex.rank()].value, value);
     }
   }
+}
+
+/// Second half: waits until all peers' equal blocks have come to `value`. False, for the whole
+/// block, when one did not come in time. What stands between the halves is done while the peers'
+/// signals travel.
+template <class Exec>
+ARBENCH_DEVICE bool await(const Exec& ex, const Peers& p, std::uint32_t value) {
   bool late = false;
   for (int peer = ex.thread(); peer < p.ranks; peer += ex.threads())
     if (peer != ex.rank() && !wait(ex, p, peer, value)) late = true;
   return !ex.sync_block_any(late);
+}
+
+/// Barrier over the equal blocks of all ranks: what any thread of block b did before it on any rank
+/// (or loaded, see Orders) happens before what any thread of block b on any rank does after it.
+/// False, for the whole block, when a rank did not come in time. `value` must grow from barrier to
+/// barrier: use ticket(epoch, step).
+template <Orders orders = Orders::everything, class Exec>
+ARBENCH_DEVICE bool barrier(const Exec& ex, const Peers& p, std::uint32_t value) {
+  arrive<orders>(ex, p, value);
+  return await(ex, p, value);
 }
 
 }  // namespace ARBENCH_PORT
