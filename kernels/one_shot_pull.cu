@@ -28,7 +28,7 @@ struct OneShotPull {
         store_pack<T>(p.scratch(rank), i, p.count, load_pack<T>(p.input(rank), i, p.count));
       if (!barrier(ex, p, ticket(epoch, 1))) return;
     } else {
-      if (!barrier<Orders::loads>(ex, p, ticket(epoch, 1))) return;
+      if (!barrier<Orders::nothing>(ex, p, ticket(epoch, 1))) return;
     }
     const auto source = [&](int r) -> const void* { return staged ? p.scratch(r) : p.input(r); };
     reduce_strided<T, N>(ex, p, source, 0, packs, p.count, [&](std::uint64_t i, const Pack& sum) {

@@ -25,7 +25,7 @@ struct TwoShotPull {
     const std::uint64_t slice = (packs + ranks - 1) / ranks;
     const std::uint64_t begin = slice * ex.rank() < packs ? slice * ex.rank() : packs;
     const std::uint64_t end = begin + slice < packs ? begin + slice : packs;
-    if (!barrier<Orders::loads>(ex, p, ticket(epoch, 1))) return;
+    if (!barrier<Orders::nothing>(ex, p, ticket(epoch, 1))) return;
     advance_call(ex, p, epoch);
     Pack* reduced = reinterpret_cast<Pack*>(p.scratch(ex.rank()));
     reduce_strided<T, N>(

@@ -51,6 +51,7 @@ struct Driver::Slot {
   Op op;
   std::unique_ptr<Graph> timed;  ///< K ops; graph mode only
   std::unique_ptr<Graph> check;  ///< in place only: as many ops as keep the data exact
+  int ops = 0;                   ///< per sample
   int check_ops = 0;
   double us_per_op = 0;  ///< of the warm-up, for deadlines
 };
@@ -170,6 +171,14 @@ Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
   return {std::min(fitted.blocks, fits), wanted.threads};
 }
 
+/// A stream's launch queue holds about 1000 entries. A host thread that fills it waits inside the
+/// driver, and with ranks of one process on one device nobody else can enqueue what it waits for.
+/// So eager samples stay well below.
+int Driver::ops_per_sample(const Algorithm& algorithm, const Case& point) const {
+  if (point.mode == Mode::graph) return config_.ops;
+  return std::clamp(kMaxBehindGate / algorithm.launches_per_op(point), 1, config_.ops);
+}
+
 Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
   Peers peers{};
   peers.first_rank = first_rank_;
@@ -201,6 +210,7 @@ Opened Driver::open(int index, const Case& point) {
   }
   agree(problem);
   opened.geometry = slot->geometry;
+  slot->ops = opened.ops = ops_per_sample(*slot->algorithm, point);
   const Scratch scratch = slot->algorithm->scratch(point);
   slot->memory = allocate(kScratchOffset + padded(scratch.bytes));
   for (void* memory : slot->memory.own) {
@@ -220,7 +230,7 @@ Opened Driver::open(int index, const Case& point) {
     problem = refused.what();
   }
   agree(problem);
-  kept.check_ops = point.mode == Mode::graph ? config_.ops : kVerifyReplays;
+  kept.check_ops = point.mode == Mode::graph ? kept.ops : kVerifyReplays;
   if (point.placement == Placement::in_place)  // each op multiplies by n; see Pattern
     kept.check_ops = std::min(kept.check_ops, point.ranks() <= 8 ? 2 : 1);
   if (kept.algorithm->library) {  // opens connections, which may not happen inside a capture
@@ -228,8 +238,8 @@ Opened Driver::open(int index, const Case& point) {
     finish(&kept, 0);
   }
   if (point.mode == Mode::graph && point.count() > 0) {
-    kept.timed = capture(kept, config_.ops);
-    if (kept.check_ops != config_.ops) kept.check = capture(kept, kept.check_ops);
+    kept.timed = capture(kept, kept.ops);
+    if (kept.check_ops != kept.ops) kept.check = capture(kept, kept.check_ops);
     finish(&kept, 0);
   }
   if (kept.op.ran) opened.ran = kept.op.ran();
@@ -337,7 +347,7 @@ Verified Driver::verify(int index, std::uint32_t salt) {
     }
     enqueue_checks(slot, pattern, on_device + replay * per_replay);
   }
-  finish(&slot, slot.us_per_op * config_.ops * kVerifyReplays);
+  finish(&slot, slot.us_per_op * slot.ops * kVerifyReplays);
   stream_->read(results.data(), on_device, bytes);
   device_->release(memory);
   static constexpr const char* kWhat[kChecks] = {"output element", "input element (overwritten)",
@@ -362,16 +372,17 @@ double Driver::warm_up(int index) {
   const int replays = 5;
   rendezvous_.barrier();
   for (int replay = 0; replay < replays; ++replay) {
-    if (replay == 1) stream_->record(0);
+    if (replay == replays - 1) stream_->record(0);
     if (slot.timed) {
       stream_->replay(*slot.timed);
     } else {
-      enqueue_ops(slot, config_.ops);
+      enqueue_ops(slot, slot.ops);
+      if (replay < replays - 1) finish(&slot, 0);  // see ops_per_sample()
     }
   }
   stream_->record(1);
   finish(&slot, 0);
-  slot.us_per_op = stream_->elapsed_us(0, 1) / (replays - 1) / config_.ops;
+  slot.us_per_op = stream_->elapsed_us(0, 1) / slot.ops;
   return slot.us_per_op;
 }
 
@@ -381,8 +392,8 @@ void Driver::open_gate() {
       ->store(gate_, std::memory_order_release);
 }
 
-void Driver::keep_samples(int replay, int from, int to, double* us) {
-  const double value = stream_->elapsed_us(from, to) / config_.ops;
+void Driver::keep_samples(const Slot& slot, int replay, int from, int to, double* us) {
+  const double value = stream_->elapsed_us(from, to) / slot.ops;
   for (int i = 0; i < served_; ++i) us[i * config_.max_replays + replay] = value;
 }
 
@@ -394,7 +405,7 @@ double Driver::round(int index, int replays, double* us) {
 /// Replays follow each other without a gap; the gate is opened when some are enqueued, and the host
 /// stays ahead.
 double Driver::round_graph(Slot& slot, int replays, double* us) {
-  const int nodes = slot.algorithm->launches_per_op(slot.point) * config_.ops;
+  const int nodes = slot.algorithm->launches_per_op(slot.point) * slot.ops;
   const int behind_gate = std::clamp(kMaxBehindGate * 8 / nodes, 1, std::min(replays, 8));
   std::vector<double> host_us;
   kernels_.start(stream_->queue(), start_peers_, ++gate_, served_);
@@ -402,37 +413,30 @@ double Driver::round_graph(Slot& slot, int replays, double* us) {
   for (int replay = 0; replay < replays; ++replay) {
     const auto start = Clock::now();
     stream_->replay(*slot.timed);
-    host_us.push_back(us_since(start) / config_.ops);
+    host_us.push_back(us_since(start) / slot.ops);
     stream_->record(replay + 1);
     if (replay + 1 == behind_gate) open_gate();
   }
-  finish(&slot, slot.us_per_op * config_.ops * replays);
-  for (int replay = 0; replay < replays; ++replay) keep_samples(replay, replay, replay + 1, us);
+  finish(&slot, slot.us_per_op * slot.ops * replays);
+  for (int replay = 0; replay < replays; ++replay)
+    keep_samples(slot, replay, replay, replay + 1, us);
   return median_of(host_us);
 }
 
 /// Each sample has a gate of its own: the host is slower than small ops, so it needs the head start
 /// every time.
 double Driver::round_eager(Slot& slot, int replays, double* us) {
-  const int launches = slot.algorithm->launches_per_op(slot.point);
-  const int behind_gate = std::clamp(kMaxBehindGate / launches, 1, config_.ops);
   std::vector<double> host_us;
   for (int replay = 0; replay < replays; ++replay) {
     kernels_.start(stream_->queue(), start_peers_, ++gate_, served_);
     stream_->record(0);
     const auto start = Clock::now();
-    double gate_us = 0;
-    for (int op = 0; op < config_.ops; ++op) {
-      slot.op.enqueue(stream_->queue());
-      if (op + 1 != behind_gate) continue;
-      const auto before = Clock::now();
-      open_gate();
-      gate_us = us_since(before);
-    }
-    host_us.push_back((us_since(start) - gate_us) / config_.ops);
+    enqueue_ops(slot, slot.ops);
+    host_us.push_back(us_since(start) / slot.ops);
     stream_->record(1);
-    finish(&slot, slot.us_per_op * config_.ops);
-    keep_samples(replay, 0, 1, us);
+    open_gate();
+    finish(&slot, slot.us_per_op * slot.ops);
+    keep_samples(slot, replay, 0, 1, us);
   }
   return median_of(host_us);
 }

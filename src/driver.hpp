@@ -46,6 +46,7 @@ class Hung : public std::runtime_error {
 
 struct Opened {
   Geometry geometry;
+  int ops = 0;  ///< per sample: K, or fewer where K eager ops are more than a launch queue holds
   std::string ran;     ///< Op::ran after the first op
   std::string remark;  ///< e.g. that fewer blocks run than the algorithm wants
 };
@@ -89,6 +90,7 @@ class Driver {
   void agree(const std::string& problem);
   void ensure_buffers(std::uint64_t bytes);
   Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);
+  int ops_per_sample(const Algorithm& algorithm, const Case& point) const;
   Peers peers_of(const Case& point, const Symmetric& memory);
   std::uint64_t offset(Which which) const;  ///< of the data within a rank's buffers
   std::byte* own(Which which, int served) const;
@@ -99,7 +101,7 @@ class Driver {
   void open_gate();
   double round_graph(Slot& slot, int replays, double* us);
   double round_eager(Slot& slot, int replays, double* us);
-  void keep_samples(int replay, int from, int to, double* us);
+  void keep_samples(const Slot& slot, int replay, int from, int to, double* us);
 
   WorldConfig config_;
   int first_rank_, served_;

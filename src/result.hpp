@@ -47,7 +47,7 @@ struct Row {
   std::string reason;           ///< why the status is not ok; else a remark or empty
   Geometry geometry;            ///< blocks and threads that ran; zeros where the algorithm has none
   std::string ran;              ///< what a library really ran ("ring/ll"), "unverified", or empty
-  int ops_per_graph = 0;        ///< K, in both modes
+  int ops_per_graph = 0;        ///< K, in both modes; eager mode may need fewer
   std::optional<Summary> time;  ///< empty unless status is ok
   std::optional<double> cpu_us_median;  ///< host enqueue time per op, slowest rank
   std::optional<std::uint64_t>

@@ -176,6 +176,7 @@ class Group {
   void prepare(Contender& contender) {
     const Opened opened = world_->open(contender.index);
     contender.row.geometry = opened.geometry;
+    contender.row.ops_per_graph = opened.ops;
     contender.row.ran = opened.ran;
     contender.row.reason = opened.remark;
     if (opened.ran == "unverified") contender.row.reason = "what NCCL really ran is unverified";
@@ -186,7 +187,7 @@ class Group {
     const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
     if (algorithm->library && options_.nccl_loopback)
       return finish_untimed(contender, Status::functional, "ranks met over loopback sockets");
-    const double us_per_replay = world_->warm_up(contender.index) * options_.ops;
+    const double us_per_replay = world_->warm_up(contender.index) * opened.ops;
     const double budget_us = options_.row_seconds * 1e6 / options_.rounds;
     contender.replays = static_cast<int>(std::clamp<double>(
         budget_us / us_per_replay, std::min(kLeastReplays, options_.replays), options_.replays));

@@ -27,9 +27,9 @@ struct RunHooks {
 void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,
          const RunHooks& hooks);
 
-/// Names for the sweep: hand-written algorithms in alphabetical order, then NCCL's, whether built in
-/// or not (a row then says why it cannot run). With `hidden` also what runs only when named: hidden
-/// algorithms, and NCCL on the host backend.
+/// Names for the sweep: hand-written algorithms in alphabetical order, then NCCL's, whether built
+/// in or not (a row then says why it cannot run). With `hidden` also what runs only when named:
+/// hidden algorithms, and NCCL on the host backend.
 std::vector<std::string> algorithm_names(Backend backend, bool hidden);
 
 /// 0 all ok, skipped, unsupported or functional; else, by the worst row: 7 wrong data, 4 hung, 8

@@ -23,6 +23,7 @@ volatile std::sig_atomic_t interrupted = 0;
 struct World::Reply {
   enum class Kind : std::uint32_t { ok, refused, unsupported, hung, stopped, error } kind;
   Geometry geometry;
+  int ops;
   std::uint64_t wrong;
   double us;
   char ran[64];
@@ -218,6 +219,7 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply, doub
     case Verb::open: {
       const Opened opened = driver.open(command.index, cases_.at(command.index));
       reply.geometry = opened.geometry;
+      reply.ops = opened.ops;
       put(reply.ran, opened.ran);
       put(reply.text, opened.remark);
       break;
@@ -306,7 +308,7 @@ void World::look_after_workers() {
 Opened World::open(int index) {
   call({Verb::open, index, 0, 0});
   const Reply& first = shared_->replies[0];
-  return {first.geometry, first.ran, first.text};
+  return {first.geometry, first.ops, first.ran, first.text};
 }
 
 Verified World::verify(int index, std::uint32_t salt) {

@@ -52,12 +52,11 @@ template <class Exec, class Ready>
 ARBENCH_DEVICE bool wait_until(const Exec& ex, const Peers& p, int peer, std::uint32_t wanted,
                                Ready ready) {
   std::uint64_t start = 0;
-  for (;;) {
+  for (std::uint32_t polls = 1;; ++polls) {
     std::uint32_t seen = 0;
-    for (std::uint32_t polls = 0; polls < Exec::kPollsPerCheck; ++polls) {
-      if (ready(&seen)) return true;
-      ex.relax();
-    }
+    if (ready(&seen)) return true;
+    ex.relax();
+    if (polls % Exec::kPollsPerCheck != 0) continue;
     const std::uint64_t now = ex.now_ns();
     if (start == 0) start = now;
     if (now - start < p.timeout_ns && ex.host_word(&p.control->abort) == 0) continue;
@@ -103,16 +102,20 @@ ARBENCH_DEVICE bool wait(const Exec& ex, const Peers& p, int peer, std::uint32_t
   });
 }
 
-/// What a barrier orders. `everything` makes the block's stores visible behind it and costs a
-/// system-wide fence. `loads` orders only what the block has loaded before it: enough when nothing
-/// that this launch stored is read by a peer behind the barrier. What earlier launches of the
-/// stream stored is complete in any case.
-enum class Orders { everything, loads };
+/// What a barrier orders of what the block did before it in this launch; what earlier launches of
+/// the stream did is complete in any case.
+enum class Orders {
+  everything,  ///< its stores become visible behind the barrier; costs a system-wide fence
+  loads,    ///< its loads are done: enough when no peer reads, behind the barrier, what this launch
+            ///< stored
+  nothing,  ///< for a barrier that comes first in a launch
+};
 
 /// First half of a barrier: tells all peers' equal blocks that this one has come to `value`.
 template <Orders orders = Orders::everything, class Exec>
 ARBENCH_DEVICE void arrive(const Exec& ex, const Peers& p, std::uint32_t value) {
-  ex.sync_block();  // the signalling threads speak for the whole block
+  if constexpr (orders != Orders::nothing)
+    ex.sync_block();  // the signalling threads speak for the whole block
   for (int peer = ex.thread(); peer < p.ranks; peer += ex.threads()) {
     if (peer == ex.rank()) continue;
     if constexpr (orders == Orders::everything) {
