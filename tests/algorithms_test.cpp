@@ -38,7 +38,8 @@ void expect_exact(Driver& driver, const Case& point) {
 }
 
 TEST_P(Algorithms, SumsExactlyOnEveryRank) {
-  const auto& [algorithm, ranks] = GetParam();
+  const std::string algorithm = std::get<0>(GetParam());
+  const int ranks = std::get<1>(GetParam());
   const WorldConfig config = host_config(ranks);
   on_all_drivers(config, [&](Driver& driver, int) {
     for (const Geometry geometry : {Geometry{2, 1}, Geometry{2, 2}})
@@ -53,7 +54,8 @@ TEST_P(Algorithms, SumsExactlyOnEveryRank) {
 }
 
 TEST_P(Algorithms, SumsExactlyWhenReplayed) {
-  const auto& [algorithm, ranks] = GetParam();
+  const std::string algorithm = std::get<0>(GetParam());
+  const int ranks = std::get<1>(GetParam());
   const WorldConfig config = host_config(ranks);
   on_all_drivers(config, [&](Driver& driver, int) {
     for (const Placement placement : {Placement::out_of_place, Placement::in_place}) {
@@ -65,7 +67,8 @@ TEST_P(Algorithms, SumsExactlyWhenReplayed) {
 }
 
 TEST_P(Algorithms, GridLaunchHoldsAllRanks) {
-  const auto& [algorithm, ranks] = GetParam();
+  const std::string algorithm = std::get<0>(GetParam());
+  const int ranks = std::get<1>(GetParam());
   if (!find_algorithm(Backend::host, algorithm)->kernel)
     return;  // the runner makes it a skipped row
   const WorldConfig config = host_config(ranks, Launch::grid);

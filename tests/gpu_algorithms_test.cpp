@@ -49,7 +49,8 @@ void expect_exact(Driver& driver, const Case& point) {
 }
 
 TEST_P(GpuAlgorithms, SumsExactlyOnEveryRank) {
-  const auto& [algorithm, ranks] = GetParam();
+  const std::string algorithm = std::get<0>(GetParam());
+  const int ranks = std::get<1>(GetParam());
   const WorldConfig config = cuda_config(ranks, Launch::threads);
   on_all_drivers(config, [&](Driver& driver, int) {
     for (const Geometry geometry : {Geometry{2, 64}, Geometry{0, 0}})
@@ -65,7 +66,8 @@ TEST_P(GpuAlgorithms, SumsExactlyOnEveryRank) {
 }
 
 TEST_P(GpuAlgorithms, GridLaunchHoldsAllRanks) {
-  const auto& [algorithm, ranks] = GetParam();
+  const std::string algorithm = std::get<0>(GetParam());
+  const int ranks = std::get<1>(GetParam());
   if (!find_algorithm(Backend::cuda, algorithm)->kernel) GTEST_SKIP() << "not one kernel";
   const WorldConfig config = cuda_config(ranks, Launch::grid);
   on_all_drivers(config, [&](Driver& driver, int) {
