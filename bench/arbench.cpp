@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -69,20 +70,22 @@ void show_progress(int point, int points, const Case& first) {
 int sweep(const Options& options, const Machine& machine, const std::vector<std::string>& argv) {
   const Backend backend = resolved_backend(options, machine);
   const Options settled = with_defaults(options, backend);
-  const auto cases =
-      expand(settled, machine, algorithm_names(backend, !settled.algorithms.empty()));
+  const auto cases = expand(settled, machine, algorithm_names(backend, settled.algorithms));
   if (const auto text = remark(settled, machine); !text.empty()) spdlog::info("{}", text);
   if (settled.dry_run) return dry_run(cases, settled);
   std::unique_ptr<Writer> writer;
   if (!settled.out.empty())
     writer =
         std::make_unique<Writer>(settled.out, environment(machine, argv), config_json(settled));
+  std::ofstream google_benchmark;
+  if (writer) google_benchmark.open(settled.out + "/google_benchmark.json");
   std::vector<Row> rows;
   const RunHooks hooks{[&](const Row& row, const std::vector<Sample>& samples) {
                          rows.push_back(row);
+                         spdlog::debug("{}: {} {}", row.point.name(), word(row.status), row.reason);
                          if (writer) writer->add(row, samples);
                        },
-                       show_progress};
+                       show_progress, writer ? &google_benchmark : nullptr};
   bool whole = true;
   try {
     run(cases, settled, machine, hooks);

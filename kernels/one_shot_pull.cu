@@ -1,12 +1,9 @@
 // One-shot allreduce by peer loads.
-//   1. In place only: block b copies its packs into this rank's scratch, so that nobody reads what
-//   it overwrites.
+//   1. In place only: block b copies its packs into this rank's scratch, so that nobody reads what it overwrites.
 //   2. Barrier: every rank's data is ready.
-//   3. Block b sums its packs over all ranks by loads from peer memory and writes them to its own
-//   output.
+//   3. Block b sums its packs over all ranks by loads from peer memory and writes them to its own output.
 //   4. Barrier: nobody overwrites its data while a peer still reads it.
-// Per rank on the link: (n-1) S read; two barriers, so about one flag trip, one read round trip and
-// one flag trip.
+// Per rank on the link: (n-1) S read; two barriers, so about one flag trip, one read round trip and one flag trip.
 #include "arbench/algorithm.hpp"
 #include "arbench/reduce.hpp"
 #include "arbench/signal.hpp"

@@ -1,15 +1,13 @@
 // One-shot allreduce by peer stores with inline sentinels: the data is its own flag.
 //   1. Every thread stores its packs into its slot in each peer's scratch.
-//   2. It polls its own scratch until no element of the peers' packs is the sentinel, sums in rank
-//   order, writes the
+//   2. It polls its own scratch until no element of the peers' packs is the sentinel, sums in rank order, writes the
 //      output and puts the sentinel back.
-// Two slot sets alternate by call parity. No barrier is needed: a rank can start call k+2 only
-// after it got all of call k+1, so every peer had ended call k, resets included, before any store
-// of call k+2 can reach the set of call k. Per rank on the link: (n-1) S written; one one-way trip.
+// Two slot sets alternate by call parity. No barrier is needed: a rank can start call k+2 only after it got all of call
+// k+1, so every peer had ended call k, resets included, before any store of call k+2 can reach the set of call k.
+// Per rank on the link: (n-1) S written; one one-way trip.
 //
-// The sentinel is the all-ones bit pattern, a NaN; a NaN input with exactly these bits is sent as
-// another NaN. (Zero is the usual sentinel: it costs the sign of zeros.) Only element-wise
-// atomicity of the stores is assumed.
+// The sentinel is the all-ones bit pattern, a NaN; a NaN input with exactly these bits counts as another NaN. (Zero is the
+// usual sentinel: it costs the sign of zeros.) Only element-wise atomicity of the stores is assumed.
 #include "arbench/algorithm.hpp"
 #include "arbench/reduce.hpp"
 #include "arbench/signal.hpp"
@@ -98,7 +96,7 @@ struct OneShotPush {
     const int rank = ex.rank();
     for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
       Pack pack[kSlots];
-      const Pack own = load_pack<T>(p.input(rank), i, p.count);
+      const Pack own = without_sentinel<T>(load_pack<T>(p.input(rank), i, p.count));
       if (!wait_until(ex, p, kAnyPeer, 0, [&](std::uint32_t*) {
             bool here = true;
             ARBENCH_UNROLL

@@ -1,14 +1,11 @@
 // Ring allreduce whose bytes travel by the copy engine; small kernels carry flags and add.
-// Two lanes, each a ring of its own over one half of every chunk, so that one lane's copy runs
-// beside the other's add. A lane is one stream of: copy chunk to the next rank; Step kernel: tell
-// the next rank (the copy is complete, streams run in order), wait for the previous rank's chunk,
-// add the own input.
-//   reduce-scatter step s: copy into the next rank's scratch slot s; sum slot s with the own input,
-//   the last sum into the
+// Two lanes, each a ring of its own over one half of every chunk, so that one lane's copy runs beside the other's add.
+// A lane is one stream of: copy chunk to the next rank; Step kernel: tell the next rank (the copy is complete, streams run
+// in order), wait for the previous rank's chunk, add the own input.
+//   reduce-scatter step s: copy into the next rank's scratch slot s; sum slot s with the own input, the last sum into the
 //                          output
 //   all-gather step s:     copy from the own output into the next rank's output; only tell and wait
-// Why no credits are needed: as in ring_simple.cu. Per rank on the link: 2(n-1)/n S written by the
-// copy engine.
+// Why no credits are needed: as in ring_simple.cu. Per rank on the link: 2(n-1)/n S written by the copy engine.
 #include "arbench/algorithm.hpp"
 #include "arbench/reduce.hpp"
 #include "arbench/signal.hpp"
@@ -135,6 +132,13 @@ Algorithm record() {
   record.stands_for = "b12x copy-engine ring";
   record.kernel = false;
   record.launches_at_once = kLanes;
+  record.reject = [](const Case& point) -> std::optional<std::string> {
+    // A stream and its lanes per rank; waits and what they wait for may not share a hardware queue, of which there are 32.
+    if (point.launch == Launch::processes || !point.is_virtual()) return std::nullopt;
+    if (point.ranks() * (kLanes + 1) <= 32) return std::nullopt;
+    return "needs " + std::to_string(point.ranks() * (kLanes + 1)) +
+           " streams on one device, 32 run side by side";
+  };
   record.scratch = [](const Case& point) {
     const auto ranks = static_cast<std::uint64_t>(point.ranks());
     return Scratch{(packs_of(point) + ranks - 1) / ranks * 16 * (ranks - 1), 0};

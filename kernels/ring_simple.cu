@@ -1,17 +1,15 @@
 // Chunked, pipelined ring with one channel per block; data, then a flag ("Simple").
-// The message is n chunks; block b moves its part of each chunk in pieces, and rank r writes only
-// to rank r+1:
-//   step 0            r sends its input chunk r into the next rank's scratch slot 0
+// The message is n chunks; block b moves its part of each chunk in pieces, and rank r writes only to rank r+1:
+//   step 0            sends its input chunk r into the next rank's scratch slot 0
 //   step 1 .. n-2     receives chunk r-s from slot s-1, adds its own input, sends it into slot s
-//   step n-1          receives chunk r+1, adds its own input: reduced. Writes it to its output and
-//   to the next rank's step n .. 2n-3    forwards the reduced chunk that has come into its output
-//   to the next rank's output step 2n-2         waits for the last chunk
-// Each piece is followed by the flag word of (block, writer), whose value counts the pieces of this
-// call. No credits are needed. A slot is written once per call, and a rank ends call k only after
-// it got the chunk that the next rank reduced last, which that rank did after reading all its
-// slots. An output chunk is written only with a reduced chunk, which holds the next rank's own
-// contribution of this call: so that rank has entered the call and read that input. Per rank on the
-// link: 2(n-1)/n S written; 2(n-1) one-way trips. Partial sums travel in T: n-1 roundings.
+//   step n-1          receives chunk r+1, adds its own input: reduced. Writes it to its output and to the next rank's
+//   step n .. 2n-3    forwards the reduced chunk that has come into its output to the next rank's output
+//   step 2n-2         waits for the last chunk
+// Each piece is followed by the flag word of (block, writer), whose value counts the pieces of this call.
+// No credits are needed. A slot is written once per call, and a rank ends call k only after it got the chunk that the next
+// rank reduced last, which that rank did after reading all its slots. An output chunk is written only with a reduced chunk,
+// which holds the next rank's own contribution of this call: so that rank has entered the call and read that input.
+// Per rank on the link: 2(n-1)/n S written; 2(n-1) one-way trips. Partial sums travel in T: n-1 roundings.
 #include "arbench/algorithm.hpp"
 #include "arbench/reduce.hpp"
 #include "arbench/signal.hpp"

@@ -3,10 +3,10 @@
 //   2. Rank r sums slice r over all ranks and writes it to its own scratch.
 //   3. Barrier: all slices are ready, and nobody reads an input any more.
 //   4. Every rank loads all slices from their owners into its output.
-// No end barrier: scratch is written again only behind barrier 1 of the next call, which every rank
-// enters after phase 4. Offset o of every slice belongs to the same block on all ranks, so barriers
-// between equal blocks are enough, also when the output is the input. Per rank on the link:
-// 2(n-1)/n S read.
+// No end barrier: scratch is written again only behind barrier 1 of the next call, which every rank enters after phase 4.
+// Offset o of every slice belongs to the same block on all ranks, so barriers between equal blocks are enough, also when
+// the output is the input.
+// Per rank on the link: 2(n-1)/n S read.
 #include "arbench/algorithm.hpp"
 #include "arbench/reduce.hpp"
 #include "arbench/signal.hpp"

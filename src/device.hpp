@@ -61,8 +61,8 @@ class Device {
   /// `share`: memory will be exported to other processes.
   static std::unique_ptr<Device> open(Backend backend, int id, bool share);
 
-  /// Throws Refused ("needs ... bytes, ... free") when the memory is not there. Freed by release()
-  /// or with the device.
+  /// Throws Refused ("needs ... bytes, ... free") when the memory is not there. Freed by release(),
+  /// or when the process ends.
   virtual void* allocate(std::uint64_t bytes) = 0;
   virtual void release(void* memory) = 0;
   virtual std::uint64_t free_bytes() = 0;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "statistics.hpp"
+
 namespace arbench {
 namespace {
 
@@ -28,11 +30,14 @@ double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
+/// More than `ops` allreduces of a case take on any link worth measuring, 0.5 GB/s: a bound on waiting while nothing is
+/// known of its speed.
+double generous_us(const Case& point, int ops) {
+  return static_cast<double>(point.bytes) * point.ranks() * ops / 500;
 }
+
+/// An error text of a library may be longer than what a meeting carries.
+std::string cut(const std::string& text) { return text.substr(0, RendezvousState::kText - 1); }
 
 std::string fault_text(const Fault& fault) {
   const std::string peer = fault.peer < 0 ? "its peers" : "rank " + std::to_string(fault.peer);
@@ -74,7 +79,8 @@ Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
     problem = refused.what();
   }
   agree(problem);
-  harness_ = allocate(sizeof(Signals));
+  const std::uint64_t results = sizeof(CheckResult) * kChecks * kVerifyReplays * served_;
+  harness_ = allocate(kScratchOffset + results);
   for (void* memory : harness_.own) stream_->queue().fill(memory, 0, sizeof(Signals));
   finish(nullptr, 0);
   start_peers_ = peers_of(Case{}, harness_);
@@ -82,10 +88,10 @@ Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
   rendezvous_.barrier();
 }
 
-Driver::~Driver() = default;  // the device frees what is left; the process ends soon after
+Driver::~Driver() = default;  // what is left goes with the process, which ends soon after
 
 void Driver::agree(const std::string& problem) {
-  for (const std::string& text : rendezvous_.all_gather(problem))
+  for (const std::string& text : rendezvous_.all_gather(cut(problem)))
     if (!text.empty()) throw Refused(text);
 }
 
@@ -113,7 +119,11 @@ Driver::Symmetric Driver::allocate(std::uint64_t bytes) {
     MemoryHandle handle;
     std::memcpy(static_cast<void*>(&handle), text.data(), sizeof handle);
     const bool mine = static_cast<int>(memory.all.size()) == first_rank_;
-    memory.all.push_back(mine ? memory.own[0] : device_->import_memory(handle));
+    try {
+      memory.all.push_back(mine ? memory.own[0] : device_->import_memory(handle));
+    } catch (const Refused& refused) {
+      throw std::runtime_error(refused.what());  // of this rank alone: fatal, not agreed on
+    }
   }
   return memory;
 }
@@ -150,14 +160,21 @@ Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
   if (!algorithm.geometry) return {};
   const int sharing = static_cast<int>(
       std::count(point.devices.begin(), point.devices.end(), config_.devices[first_rank_]));
-  const auto most = [&](int threads) {
+  const auto most_here = [&](int threads) {
     return algorithm.blocks_per_multiprocessor(point, threads) * device_->multiprocessors() /
            (sharing * algorithm.launches_at_once);
   };
-  const auto too_many = [&](int blocks, int threads) {
+  // Barriers are between equal blocks, so the rank with the least room decides for all.
+  const auto most = [&](int threads) {
+    int least = kMaxBlocks;
+    for (const std::string& text : rendezvous_.all_gather(std::to_string(most_here(threads))))
+      least = std::min(least, std::stoi(text));
+    return least;
+  };
+  const auto too_many = [&](int fits, int blocks, int threads) {
     return std::to_string(sharing) + " ranks of " + std::to_string(blocks) + " blocks x " +
            std::to_string(threads) + " threads do not fit on one device together (" +
-           std::to_string(most(threads)) + " blocks per rank do)";
+           std::to_string(fits) + " blocks per rank do)";
   };
   Geometry wanted = algorithm.geometry(point, kMaxBlocks);
   if (point.geometry.threads > 0) wanted.threads = point.geometry.threads;
@@ -165,8 +182,8 @@ Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
   const int fits = most(wanted.threads);
   if (wanted.blocks <= fits) return wanted;
   if (point.geometry.blocks > 0 || fits == 0)
-    throw Refused(too_many(wanted.blocks, wanted.threads));
-  *remark = "fewer blocks than wanted: " + too_many(wanted.blocks, wanted.threads);
+    throw Refused(too_many(fits, wanted.blocks, wanted.threads));
+  *remark = "fewer blocks than wanted: " + too_many(fits, wanted.blocks, wanted.threads);
   const Geometry fitted = algorithm.geometry(point, fits);
   return {std::min(fitted.blocks, fits), wanted.threads};
 }
@@ -235,7 +252,7 @@ Opened Driver::open(int index, const Case& point) {
     kept.check_ops = std::min(kept.check_ops, point.ranks() <= 8 ? 2 : 1);
   if (kept.algorithm->library) {  // opens connections, which may not happen inside a capture
     kept.op.enqueue(stream_->queue());
-    finish(&kept, 0);
+    finish(&kept, generous_us(point, 1));
   }
   if (point.mode == Mode::graph && point.count() > 0) {
     kept.timed = capture(kept, kept.ops);
@@ -269,7 +286,7 @@ std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
     stream_->abandon_capture();
     problem = error.what();
   }
-  for (const std::string& text : rendezvous_.all_gather(problem))
+  for (const std::string& text : rendezvous_.all_gather(cut(problem)))
     if (!text.empty()) throw Unsupported(text);
   return graph;
 }
@@ -322,8 +339,8 @@ Verified Driver::verify(int index, std::uint32_t salt) {
   std::vector<CheckResult> results(static_cast<std::size_t>(per_replay * kVerifyReplays),
                                    {0, ~0ull});
   const std::uint64_t bytes = results.size() * sizeof(CheckResult);
-  void* memory = device_->allocate(bytes);
-  auto* on_device = static_cast<CheckResult*>(memory);
+  auto* on_device =
+      reinterpret_cast<CheckResult*>(static_cast<std::byte*>(harness_.own[0]) + kScratchOffset);
   queue.copy(on_device, results.data(), bytes);
   for (int i = 0; i < served_; ++i)
     for (const Which which : {Which::output, Which::input}) {
@@ -347,9 +364,9 @@ Verified Driver::verify(int index, std::uint32_t salt) {
     }
     enqueue_checks(slot, pattern, on_device + replay * per_replay);
   }
-  finish(&slot, slot.us_per_op * slot.ops * kVerifyReplays);
+  finish(&slot, slot.us_per_op > 0 ? slot.us_per_op * slot.ops * kVerifyReplays
+                                   : generous_us(point, slot.ops * kVerifyReplays));
   stream_->read(results.data(), on_device, bytes);
-  device_->release(memory);
   static constexpr const char* kWhat[kChecks] = {"output element", "input element (overwritten)",
                                                  "guard byte around the output",
                                                  "guard byte around the input"};
@@ -377,19 +394,19 @@ double Driver::warm_up(int index) {
       stream_->replay(*slot.timed);
     } else {
       enqueue_ops(slot, slot.ops);
-      if (replay < replays - 1) finish(&slot, 0);  // see ops_per_sample()
+      if (replay < replays - 1)
+        finish(&slot, generous_us(slot.point, slot.ops));  // see ops_per_sample()
     }
   }
   stream_->record(1);
-  finish(&slot, 0);
+  finish(&slot, generous_us(slot.point, slot.ops * replays));
   slot.us_per_op = stream_->elapsed_us(0, 1) / slot.ops;
   return slot.us_per_op;
 }
 
 void Driver::open_gate() {
   rendezvous_.barrier();  // everyone's work is enqueued behind its gate
-  reinterpret_cast<std::atomic<std::uint32_t>*>(&device_->control()->gate)
-      ->store(gate_, std::memory_order_release);
+  std::atomic_ref(device_->control()->gate).store(gate_, std::memory_order_release);
 }
 
 void Driver::keep_samples(const Slot& slot, int replay, int from, int to, double* us) {
@@ -420,7 +437,7 @@ double Driver::round_graph(Slot& slot, int replays, double* us) {
   finish(&slot, slot.us_per_op * slot.ops * replays);
   for (int replay = 0; replay < replays; ++replay)
     keep_samples(slot, replay, replay, replay + 1, us);
-  return median_of(host_us);
+  return median(host_us);
 }
 
 /// Each sample has a gate of its own: the host is slower than small ops, so it needs the head start
@@ -438,7 +455,7 @@ double Driver::round_eager(Slot& slot, int replays, double* us) {
     finish(&slot, slot.us_per_op * slot.ops);
     keep_samples(slot, replay, 0, 1, us);
   }
-  return median_of(host_us);
+  return median(host_us);
 }
 
 }  // namespace arbench

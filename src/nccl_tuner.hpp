@@ -80,9 +80,8 @@ class NcclTunerScope {
 /// REQUIRES: no communicator was made yet. Best called before the process has other threads.
 void offer_nccl_tuner();
 
-// The plugin interface
-// ----------------------------------------------------------------------------- Own declarations of
-// NCCL's structs ncclTuner_v3_t and ncclTuner_v4_t, after its headers src/include/nccl_tuner.h
+// The plugin interface ---------------------------------------------------------------------------
+// Own declarations of NCCL's structs ncclTuner_v3_t and ncclTuner_v4_t, after its headers src/include/nccl_tuner.h
 // (2.22.3, 2.24.3) and src/include/plugin/tuner/tuner_v3.h, tuner_v4.h (2.28.3); the layout was
 // checked against the debug information of libnccl 2.28.9 and 2.30.7. ncclResult_t and ncclFunc_t
 // are enums of int size; 0 is ncclSuccess. NCCL passes the cost table, a

@@ -28,11 +28,38 @@ struct Contender {
   bool done = false;  ///< its row is final: it could not run, or it failed
 };
 
-/// Google Benchmark's own reporters are not used: rows and tables are ours.
-class NoReporter : public benchmark::BenchmarkReporter {
+/// Hands Google Benchmark's runs to its own JSON reporter, all rounds of all contenders as repetitions in one file, so that
+/// its compare.py can read them. Rows and tables are ours.
+class BenchmarkFile : public benchmark::BenchmarkReporter {
  public:
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
+  explicit BenchmarkFile(std::ostream* out) : on_(out != nullptr) {
+    if (on_) json_.SetOutputStream(out);
+  }
+  ~BenchmarkFile() override {
+    if (begun_) json_.Finalize();
+  }
+  void visit(int round, int rounds) { round_ = round, rounds_ = rounds; }
+
+  bool ReportContext(const Context& context) override {
+    if (on_ && !std::exchange(begun_, true)) json_.ReportContext(context);
+    return true;
+  }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> kept = runs;
+    for (Run& run : kept) {
+      run.repetition_index = round_;
+      run.repetitions = rounds_;
+      run.run_name.iterations.clear();  // the name alone joins one file with another
+      run.run_name.repetitions.clear();
+      run.run_name.time_type.clear();
+    }
+    if (on_) json_.ReportRuns(kept);
+  }
+
+ private:
+  benchmark::JSONReporter json_;
+  bool on_, begun_ = false;
+  int round_ = 0, rounds_ = 0;
 };
 
 /// Why this case cannot run, as far as can be told without a device.
@@ -61,11 +88,12 @@ std::optional<std::pair<Status, std::string>> refusal(const Case& point, const O
 class Group {
  public:
   Group(std::vector<Case> cases, const Options& options, const Machine& machine,
-        const RunHooks& hooks, int* points_done, int points)
+        const RunHooks& hooks, BenchmarkFile& file, int* points_done, int points)
       : cases_(std::move(cases)),
         options_(options),
         machine_(machine),
         hooks_(hooks),
+        benchmark_file_(file),
         points_done_(points_done),
         points_(points) {}
 
@@ -91,7 +119,13 @@ class Group {
         settle(contender, why->first, why->second);
       contenders.push_back(std::move(contender));
     }
-    while (!attempt(contenders)) {
+    try {
+      while (!attempt(contenders)) {
+      }
+    } catch (const Interrupted&) {  // what is known of this point is not lost
+      for (const Contender& contender : contenders)
+        if (contender.done) hooks_.row(contender.row, contender.samples);
+      throw;
     }
     for (const Contender& contender : contenders) hooks_.row(contender.row, contender.samples);
   }
@@ -160,16 +194,23 @@ class Group {
 
   /// Makes the failure the contender's row. False when the workers are lost with it.
   bool drop(Contender& contender, const CaseFailed& failed) {
-    settle(contender, failed.status, failed.what());
+    // What was found out first stays: closing a wrong contender may fail as well.
+    if (!contender.done) settle(contender, failed.status, failed.what());
     world_lost_ = failed.fatal;
-    if (!failed.fatal) world_->close(contender.index);
-    return !failed.fatal;
+    if (failed.fatal) return false;
+    try {
+      world_->close(contender.index);
+    } catch (const CaseFailed&) {
+      world_lost_ = true;
+    }
+    return !world_lost_;
   }
 
   void settle(Contender& contender, Status status, const std::string& reason) {
     contender.row.status = status;
     contender.row.reason = reason;
     contender.row.time.reset();
+    contender.samples.clear();
     contender.done = true;
   }
 
@@ -179,7 +220,7 @@ class Group {
     contender.row.ops_per_graph = opened.ops;
     contender.row.ran = opened.ran;
     contender.row.reason = opened.remark;
-    if (opened.ran == "unverified") contender.row.reason = "what NCCL really ran is unverified";
+    if (opened.ran == "unverified") remark(contender, "what NCCL really ran is unverified");
     verify(contender);
     if (contender.done) return;
     const Case& point = contender.row.point;
@@ -191,6 +232,11 @@ class Group {
     const double budget_us = options_.row_seconds * 1e6 / options_.rounds;
     contender.replays = static_cast<int>(std::clamp<double>(
         budget_us / us_per_replay, std::min(kLeastReplays, options_.replays), options_.replays));
+  }
+
+  static void remark(Contender& contender, const std::string& text) {
+    std::string& reason = contender.row.reason;
+    reason += (reason.empty() ? "" : "; ") + text;
   }
 
   void finish_untimed(Contender& contender, Status status, const std::string& reason) {
@@ -238,9 +284,12 @@ class Group {
       for (auto _ : state) state.SetIterationTime(result.worst[replay++] * 1e-6);
       keep(contender, round, result);
     });
-    timed->UseManualTime()->Iterations(contender.replays)->Unit(benchmark::kNanosecond);
-    NoReporter reporter;
-    benchmark::RunSpecifiedBenchmarks(&reporter);
+    timed->UseManualTime()
+        ->Iterations(contender.replays)
+        ->Repetitions(1)
+        ->Unit(benchmark::kNanosecond);
+    benchmark_file_.visit(round, options_.rounds);
+    benchmark::RunSpecifiedBenchmarks(&benchmark_file_, ".");  // whatever the environment filters
     benchmark::ClearRegisteredBenchmarks();
     if (failure) std::rethrow_exception(failure);
   }
@@ -259,8 +308,8 @@ class Group {
     contender.row.cpu_us_median = median(contender.cpu_us);
     if (contender.row.point.launch == Launch::processes && contender.row.point.is_virtual() &&
         contender.row.point.backend == Backend::cuda && !machine_.mps)
-      contender.row.reason =
-          "no MPS: the ranks' processes take turns, so this is the time of time slicing";
+      remark(contender,
+             "no MPS: the ranks' processes take turns, so this is the time of time slicing");
     world_->close(contender.index);
   }
 
@@ -268,6 +317,7 @@ class Group {
   const Options& options_;
   const Machine& machine_;
   const RunHooks& hooks_;
+  BenchmarkFile& benchmark_file_;
   int* points_done_;
   int points_;
   std::optional<World> world_;
@@ -292,22 +342,27 @@ void run(const std::vector<Case>& cases, const Options& options, const Machine& 
          const RunHooks& hooks) {
   const int points = count_points(cases);
   int points_done = 0;
+  BenchmarkFile file(hooks.google_benchmark);
   for (std::size_t first = 0; first < cases.size();) {
     std::size_t end = first + 1;
     while (end < cases.size() && same_world(cases[end], cases[first])) ++end;
     Group({cases.begin() + static_cast<std::ptrdiff_t>(first),
            cases.begin() + static_cast<std::ptrdiff_t>(end)},
-          options, machine, hooks, &points_done, points)
+          options, machine, hooks, file, &points_done, points)
         .run();
     first = end;
   }
 }
 
-std::vector<std::string> algorithm_names(Backend backend, bool hidden) {
+std::vector<std::string> algorithm_names(Backend backend, const std::vector<std::string>& asked) {
+  const auto named = [&](const std::string& name) {
+    return std::find(asked.begin(), asked.end(), name) != asked.end();
+  };
   std::vector<std::string> names;
   for (const Algorithm& algorithm : algorithms(backend))
-    if (!algorithm.library && (hidden || !algorithm.hidden)) names.push_back(algorithm.name);
-  if (backend == Backend::cuda || hidden)
+    if (!algorithm.library && (!algorithm.hidden || named(algorithm.name)))
+      names.push_back(algorithm.name);
+  if (backend == Backend::cuda || !asked.empty())
     for (const char* name : {"nccl_auto", "nccl_ring", "nccl_tree"}) names.emplace_back(name);
   return names;
 }

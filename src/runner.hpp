@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct RunHooks {
   std::function<void(const Row&, const std::vector<Sample>&)> row;
   /// Called before each point: its number from 1, how many there are, and its first case.
   std::function<void(int, int, const Case&)> progress;
+  /// Where Google Benchmark's JSON goes, one entry per contender and round; may be null.
+  std::ostream* google_benchmark = nullptr;
 };
 
 /// Runs all cases, in order, one row each. Cases of one point are contenders: they are opened and
@@ -27,10 +30,10 @@ struct RunHooks {
 void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,
          const RunHooks& hooks);
 
-/// Names for the sweep: hand-written algorithms in alphabetical order, then NCCL's, whether built
-/// in or not (a row then says why it cannot run). With `hidden` also what runs only when named:
-/// hidden algorithms, and NCCL on the host backend.
-std::vector<std::string> algorithm_names(Backend backend, bool hidden);
+/// Names for the sweep: hand-written algorithms in alphabetical order, then NCCL's, whether built in or not (a row then says
+/// why it cannot run). `asked` is what --algo lists: a hidden algorithm is among the names only if it is there by its full
+/// name, and NCCL on the host backend only if anything is.
+std::vector<std::string> algorithm_names(Backend backend, const std::vector<std::string>& asked);
 
 /// 0 all ok, skipped, unsupported or functional; else, by the worst row: 7 wrong data, 4 hung, 8
 /// any other failure.

@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -75,8 +76,9 @@ class World {
 
   void start_workers();
   void end_workers() noexcept;
-  void call(Command command);
-  void wait_for_replies();
+  void call(Command command, double expected_seconds = 0);
+  void wait_for_replies(double expected_seconds);
+  double generous_seconds(int index) const;
   void look_after_workers();
   [[noreturn]] void worker_main(int worker);
   void driver_loop(int driver);
@@ -87,6 +89,7 @@ class World {
   std::vector<Case> cases_;
   Shared* shared_ = nullptr;  ///< mapped, inherited by all workers
   std::size_t shared_bytes_ = 0;
+  std::map<int, double> us_per_op_;  ///< of warm_up(), by case
   std::vector<pid_t> workers_;
   bool healthy_ = false;  ///< all workers are idle and can be asked to end
 };

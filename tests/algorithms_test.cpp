@@ -13,7 +13,8 @@ namespace {
 
 std::vector<std::string> host_algorithms() {
   std::vector<std::string> names;
-  for (const Algorithm& algorithm : algorithms(Backend::host)) names.push_back(algorithm.name);
+  for (const Algorithm& algorithm : algorithms(Backend::host))
+    if (!algorithm.hidden) names.push_back(algorithm.name);
   return names;
 }
 

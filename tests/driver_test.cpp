@@ -44,7 +44,8 @@ struct LastElementOfLastRank {
 };
 struct InputOverwritten {
   template <class T>
-  static void apply(int rank, const Peers& p, std::uint32_t, T*) {
+  static void apply(int rank, const Peers& p, std::uint32_t epoch, T*) {
+    if (epoch % 3 != 2) return;  // at the last op of a replay, so that no sum is wrong
     static_cast<T*>(const_cast<void*>(p.input(rank)))[0] = from_float<T>(100);
   }
 };

@@ -24,7 +24,7 @@ TEST(F16, KeepsSubnormals) {
   EXPECT_EQ(from_float<F16>(0x1p-24f).bits, 0x0001);
   EXPECT_EQ(from_float<F16>(0x1p-25f).bits, 0x0000);    // half way, down to even
   EXPECT_EQ(from_float<F16>(0x1.8p-24f).bits, 0x0002);  // half way, up to even
-  EXPECT_EQ(from_float<F16>(0x1.ffcp-15f).bits, 0x03ff);
+  EXPECT_EQ(from_float<F16>(0x1.ff8p-15f).bits, 0x03ff);
   EXPECT_EQ(to_float(F16{0x0001}), 0x1p-24f);
   EXPECT_EQ(to_float(F16{0x83ff}), -0x1.ff8p-15f);
 }

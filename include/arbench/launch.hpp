@@ -1,9 +1,8 @@
 // launch<K>(): runs a kernel struct on a queue of the machine this file is compiled for.
 //
 // A kernel is a POD struct (its members are its arguments) with
-//   static constexpr bool kSpecialised;   // compile it for n = 2, 4, 8 too, N is then known when
-//   it runs template <class T, int N, class Exec> void operator()(const Exec&, const Peers&) const;
-//   // N = 0: p.ranks
+//   static constexpr bool kSpecialised;   // compile it for n = 2, 4, 8 too, N is then known when it runs
+//   template <class T, int N, class Exec> void operator()(const Exec&, const Peers&) const;   // N = 0: p.ranks
 #pragma once
 
 #include <functional>
@@ -115,8 +114,8 @@ void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geom
 
 /// Host threads are not scarce in the way that multiprocessors are; the limit keeps a team small.
 template <class K>
-int blocks_per_multiprocessor(Dtype, int, int) {
-  return 8;
+int blocks_per_multiprocessor(Dtype, int, int threads) {
+  return threads > 8 ? 64 / threads : 8;
 }
 
 #endif

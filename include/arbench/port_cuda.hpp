@@ -1,4 +1,4 @@
-// The GPU's Exec, and the one __global__ entry. Include port.hpp, not this.
+// The GPU's Exec. Include port.hpp, not this.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -59,7 +59,8 @@ ARBENCH_DEVICE bool wait_until(const Exec& ex, const Peers& p, int peer, std::ui
     if (polls % Exec::kPollsPerCheck != 0) continue;
     const std::uint64_t now = ex.now_ns();
     if (start == 0) start = now;
-    if (now - start < p.timeout_ns && ex.host_word(&p.control->abort) == 0) continue;
+    if (ex.host_word(&p.control->abort) != 0) return false;  // another wait's fault is on record
+    if (now - start < p.timeout_ns) continue;
     record_fault(ex, p, peer, wanted, seen);
     return false;
   }
