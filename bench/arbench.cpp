@@ -79,6 +79,8 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
         std::make_unique<Writer>(settled.out, environment(machine, argv), config_json(settled));
   std::ofstream google_benchmark;
   if (writer) google_benchmark.open(settled.out + "/google_benchmark.json");
+  spdlog::info("{} cases, about {:.0f} s, seed {}", cases.size(), estimate_seconds(cases, settled),
+               settled.seed);
   std::vector<Row> rows;
   const RunHooks hooks{[&](const Row& row, const std::vector<Sample>& samples) {
                          rows.push_back(row);

@@ -1,39 +1,18 @@
-#include "driver.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
-#include "statistics.hpp"
+#include "driver_parts.hpp"
 
 namespace arbench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kGuard =
-    4096;  ///< bytes before and after each buffer that nobody may touch
-constexpr int kGuardByte = 0x5a;
-constexpr int kPoison = 0xff;  ///< a NaN in every dtype
-constexpr int kChecks =
-    4;  ///< per rank and replay: output, input, guards of output, guards of input
-constexpr int kVerifyReplays = 3;
-constexpr int kMaxBehindGate = 512;  ///< launches; the launch queue of a stream holds about 1000
-
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 Deadline after_us(double us) {
   return Clock::now() + std::chrono::microseconds(static_cast<std::int64_t>(us));
-}
-
-double us_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-/// More than `ops` allreduces of a case take on any link worth measuring, 0.5 GB/s: a bound on waiting while nothing is
-/// known of its speed.
-double generous_us(const Case& point, int ops) {
-  return static_cast<double>(point.bytes) * point.ranks() * ops / 500;
 }
 
 /// An error text of a library may be longer than what a meeting carries.
@@ -47,19 +26,6 @@ std::string fault_text(const Fault& fault) {
 }
 
 }  // namespace
-
-struct Driver::Slot {
-  Case point;
-  const Algorithm* algorithm = nullptr;
-  Geometry geometry;
-  Symmetric memory;  ///< Signals, then scratch
-  Op op;
-  std::unique_ptr<Graph> timed;  ///< K ops; graph mode only
-  std::unique_ptr<Graph> check;  ///< in place only: as many ops as keep the data exact
-  int ops = 0;                   ///< per sample
-  int check_ops = 0;
-  double us_per_op = 0;  ///< of the warm-up, for deadlines
-};
 
 Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
     : config_(config),
@@ -305,157 +271,6 @@ void Driver::finish(Slot* slot, double expected_us) {
   if (slot != nullptr && slot->op.abort) slot->op.abort();
   throw Hung("rank " + std::to_string(first_rank_) + ": the device did not finish within " +
              std::to_string(static_cast<int>(limit_us / 1e6)) + " s");
-}
-
-void Driver::enqueue_checks(const Slot& slot, Pattern pattern, CheckResult* results) {
-  const Case& point = slot.point;
-  Queue& queue = stream_->queue();
-  const bool in_place = point.placement == Placement::in_place;
-  float factor = 1;
-  for (int op = 1; in_place && op < slot.check_ops; ++op)
-    factor *= static_cast<float>(point.ranks());
-  for (int i = 0; i < served_; ++i) {
-    const int rank = first_rank_ + i;
-    CheckResult* result = results + i * kChecks;
-    kernels_.check(queue, point.dtype, own(Which::output, i), point.count(), rank, point.ranks(),
-                   factor, pattern, result);
-    if (!in_place)
-      kernels_.check(queue, point.dtype, own(Which::input, i), point.count(), rank, 0, 1, pattern,
-                     result + 1);
-    for (const Which which : {Which::output, Which::input}) {
-      CheckResult* guards = result + (which == Which::output ? 2 : 3);
-      kernels_.check_bytes(queue, own(which, i) - kGuard, kGuard, kGuardByte, guards);
-      kernels_.check_bytes(queue, own(which, i) + point.bytes, kGuard, kGuardByte, guards);
-    }
-  }
-}
-
-Verified Driver::verify(int index, std::uint32_t salt) {
-  Slot& slot = *slots_.at(index);
-  const Case& point = slot.point;
-  Queue& queue = stream_->queue();
-  const bool in_place = point.placement == Placement::in_place;
-  const int per_replay = kChecks * served_;
-  std::vector<CheckResult> results(static_cast<std::size_t>(per_replay * kVerifyReplays),
-                                   {0, ~0ull});
-  const std::uint64_t bytes = results.size() * sizeof(CheckResult);
-  auto* on_device =
-      reinterpret_cast<CheckResult*>(static_cast<std::byte*>(harness_.own[0]) + kScratchOffset);
-  queue.copy(on_device, results.data(), bytes);
-  for (int i = 0; i < served_; ++i)
-    for (const Which which : {Which::output, Which::input}) {
-      queue.fill(own(which, i) - kGuard, kGuardByte, kGuard);
-      queue.fill(own(which, i) + point.bytes, kGuardByte, kGuard);
-    }
-  finish(&slot, 0);
-  rendezvous_
-      .barrier();  // a rank that writes into a peer's output must not meet its guards half made
-  for (int replay = 0; replay < kVerifyReplays; ++replay) {
-    const Pattern pattern{salt + static_cast<std::uint32_t>(replay), in_place};
-    for (int i = 0; i < served_; ++i) {
-      void* input = own(in_place ? Which::output : Which::input, i);
-      kernels_.fill(queue, point.dtype, input, point.count(), first_rank_ + i, pattern);
-      if (!in_place) queue.fill(own(Which::output, i), kPoison, point.bytes);
-    }
-    if (Graph* graph = slot.check ? slot.check.get() : slot.timed.get()) {
-      stream_->replay(*graph);
-    } else {
-      enqueue_ops(slot, slot.check_ops);
-    }
-    enqueue_checks(slot, pattern, on_device + replay * per_replay);
-  }
-  finish(&slot, slot.us_per_op > 0 ? slot.us_per_op * slot.ops * kVerifyReplays
-                                   : generous_us(point, slot.ops * kVerifyReplays));
-  stream_->read(results.data(), on_device, bytes);
-  static constexpr const char* kWhat[kChecks] = {"output element", "input element (overwritten)",
-                                                 "guard byte around the output",
-                                                 "guard byte around the input"};
-  Verified verified;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].wrong == 0) continue;
-    if (verified.wrong == 0)
-      verified.text = "rank " + std::to_string(first_rank_ + i / kChecks % served_) + ", replay " +
-                      std::to_string(i / per_replay) + ": " + std::to_string(results[i].wrong) +
-                      " wrong, first " + kWhat[i % kChecks] + " " +
-                      std::to_string(results[i].first);
-    verified.wrong += results[i].wrong;
-  }
-  rendezvous_.barrier();
-  return verified;
-}
-
-double Driver::warm_up(int index) {
-  Slot& slot = *slots_.at(index);
-  const int replays = 5;
-  rendezvous_.barrier();
-  for (int replay = 0; replay < replays; ++replay) {
-    if (replay == replays - 1) stream_->record(0);
-    if (slot.timed) {
-      stream_->replay(*slot.timed);
-    } else {
-      enqueue_ops(slot, slot.ops);
-      if (replay < replays - 1)
-        finish(&slot, generous_us(slot.point, slot.ops));  // see ops_per_sample()
-    }
-  }
-  stream_->record(1);
-  finish(&slot, generous_us(slot.point, slot.ops * replays));
-  slot.us_per_op = stream_->elapsed_us(0, 1) / slot.ops;
-  return slot.us_per_op;
-}
-
-void Driver::open_gate() {
-  rendezvous_.barrier();  // everyone's work is enqueued behind its gate
-  std::atomic_ref(device_->control()->gate).store(gate_, std::memory_order_release);
-}
-
-void Driver::keep_samples(const Slot& slot, int replay, int from, int to, double* us) {
-  const double value = stream_->elapsed_us(from, to) / slot.ops;
-  for (int i = 0; i < served_; ++i) us[i * config_.max_replays + replay] = value;
-}
-
-double Driver::round(int index, int replays, double* us) {
-  Slot& slot = *slots_.at(index);
-  return slot.timed ? round_graph(slot, replays, us) : round_eager(slot, replays, us);
-}
-
-/// Replays follow each other without a gap; the gate is opened when some are enqueued, and the host
-/// stays ahead.
-double Driver::round_graph(Slot& slot, int replays, double* us) {
-  const int nodes = slot.algorithm->launches_per_op(slot.point) * slot.ops;
-  const int behind_gate = std::clamp(kMaxBehindGate * 8 / nodes, 1, std::min(replays, 8));
-  std::vector<double> host_us;
-  kernels_.start(stream_->queue(), start_peers_, ++gate_, served_);
-  stream_->record(0);
-  for (int replay = 0; replay < replays; ++replay) {
-    const auto start = Clock::now();
-    stream_->replay(*slot.timed);
-    host_us.push_back(us_since(start) / slot.ops);
-    stream_->record(replay + 1);
-    if (replay + 1 == behind_gate) open_gate();
-  }
-  finish(&slot, slot.us_per_op * slot.ops * replays);
-  for (int replay = 0; replay < replays; ++replay)
-    keep_samples(slot, replay, replay, replay + 1, us);
-  return median(host_us);
-}
-
-/// Each sample has a gate of its own: the host is slower than small ops, so it needs the head start
-/// every time.
-double Driver::round_eager(Slot& slot, int replays, double* us) {
-  std::vector<double> host_us;
-  for (int replay = 0; replay < replays; ++replay) {
-    kernels_.start(stream_->queue(), start_peers_, ++gate_, served_);
-    stream_->record(0);
-    const auto start = Clock::now();
-    enqueue_ops(slot, slot.ops);
-    host_us.push_back(us_since(start) / slot.ops);
-    stream_->record(1);
-    open_gate();
-    finish(&slot, slot.us_per_op * slot.ops);
-    keep_samples(slot, replay, 0, 1, us);
-  }
-  return median(host_us);
 }
 
 }  // namespace arbench

@@ -1,0 +1,83 @@
+// The part of Driver that checks results; see driver.hpp.
+#include "driver_parts.hpp"
+
+namespace arbench {
+
+void Driver::enqueue_checks(const Slot& slot, Pattern pattern, CheckResult* results) {
+  const Case& point = slot.point;
+  Queue& queue = stream_->queue();
+  const bool in_place = point.placement == Placement::in_place;
+  float factor = 1;
+  for (int op = 1; in_place && op < slot.check_ops; ++op)
+    factor *= static_cast<float>(point.ranks());
+  for (int i = 0; i < served_; ++i) {
+    const int rank = first_rank_ + i;
+    CheckResult* result = results + i * kChecks;
+    kernels_.check(queue, point.dtype, own(Which::output, i), point.count(), rank, point.ranks(),
+                   factor, pattern, result);
+    if (!in_place)
+      kernels_.check(queue, point.dtype, own(Which::input, i), point.count(), rank, 0, 1, pattern,
+                     result + 1);
+    for (const Which which : {Which::output, Which::input}) {
+      CheckResult* guards = result + (which == Which::output ? 2 : 3);
+      kernels_.check_bytes(queue, own(which, i) - kGuard, kGuard, kGuardByte, guards);
+      kernels_.check_bytes(queue, own(which, i) + point.bytes, kGuard, kGuardByte, guards);
+    }
+  }
+}
+
+Verified Driver::verify(int index, std::uint32_t salt) {
+  Slot& slot = *slots_.at(index);
+  const Case& point = slot.point;
+  Queue& queue = stream_->queue();
+  const bool in_place = point.placement == Placement::in_place;
+  const int per_replay = kChecks * served_;
+  std::vector<CheckResult> results(static_cast<std::size_t>(per_replay * kVerifyReplays),
+                                   {0, ~0ull});
+  const std::uint64_t bytes = results.size() * sizeof(CheckResult);
+  auto* on_device =
+      reinterpret_cast<CheckResult*>(static_cast<std::byte*>(harness_.own[0]) + kScratchOffset);
+  queue.copy(on_device, results.data(), bytes);
+  for (int i = 0; i < served_; ++i)
+    for (const Which which : {Which::output, Which::input}) {
+      queue.fill(own(which, i) - kGuard, kGuardByte, kGuard);
+      queue.fill(own(which, i) + point.bytes, kGuardByte, kGuard);
+    }
+  finish(&slot, 0);
+  rendezvous_
+      .barrier();  // a rank that writes into a peer's output must not meet its guards half made
+  for (int replay = 0; replay < kVerifyReplays; ++replay) {
+    const Pattern pattern{salt + static_cast<std::uint32_t>(replay), in_place};
+    for (int i = 0; i < served_; ++i) {
+      void* input = own(in_place ? Which::output : Which::input, i);
+      kernels_.fill(queue, point.dtype, input, point.count(), first_rank_ + i, pattern);
+      if (!in_place) queue.fill(own(Which::output, i), kPoison, point.bytes);
+    }
+    if (Graph* graph = slot.check ? slot.check.get() : slot.timed.get()) {
+      stream_->replay(*graph);
+    } else {
+      enqueue_ops(slot, slot.check_ops);
+    }
+    enqueue_checks(slot, pattern, on_device + replay * per_replay);
+  }
+  finish(&slot, slot.us_per_op > 0 ? slot.us_per_op * slot.ops * kVerifyReplays
+                                   : generous_us(point, slot.ops * kVerifyReplays));
+  stream_->read(results.data(), on_device, bytes);
+  static constexpr const char* kWhat[kChecks] = {"output element", "input element (overwritten)",
+                                                 "guard byte around the output",
+                                                 "guard byte around the input"};
+  Verified verified;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].wrong == 0) continue;
+    if (verified.wrong == 0)
+      verified.text = "rank " + std::to_string(first_rank_ + i / kChecks % served_) + ", replay " +
+                      std::to_string(i / per_replay) + ": " + std::to_string(results[i].wrong) +
+                      " wrong, first " + kWhat[i % kChecks] + " " +
+                      std::to_string(results[i].first);
+    verified.wrong += results[i].wrong;
+  }
+  rendezvous_.barrier();
+  return verified;
+}
+
+}  // namespace arbench
