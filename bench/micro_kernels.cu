@@ -6,6 +6,51 @@
 namespace arbench {
 namespace {
 
+static_assert(kMaxTrips < kStepsPerCall);
+
+/// One thread per rank plays; the others only share the counting of the call.
+struct PingPong {
+  static constexpr bool kSpecialised = false;
+  std::uint32_t trips;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    const std::uint32_t epoch = begin_call(ex, p);
+    const bool late = ex.thread() == 0 && !play(ex, p, epoch);
+    if (ex.sync_block_any(late)) return;
+    advance_call(ex, p, epoch);
+  }
+
+  template <class Exec>
+  ARBENCH_DEVICE bool play(const Exec& ex, const Peers& p, std::uint32_t epoch) const {
+    const bool serves = ex.rank() == 0;
+    const int peer = serves ? 1 : 0;
+    for (std::uint32_t trip = 1; trip <= trips; ++trip) {
+      const std::uint32_t value = ticket(epoch, trip);
+      if (serves) signal(ex, p, peer, value);
+      if (!wait(ex, p, peer, value)) return false;
+      if (!serves) signal(ex, p, peer, value);
+    }
+    return true;
+  }
+};
+
+struct PackAdd {
+  static constexpr bool kSpecialised = false;
+  PackArrays arrays;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    const auto* left = static_cast<const Pack*>(arrays.left);
+    const auto* right = static_cast<const Pack*>(arrays.right);
+    for (std::uint64_t i = first_pack(ex); i < arrays.packs; i += pack_stride(ex)) {
+      Sum<T> sum(left[i]);
+      sum.add(right[i]);
+      static_cast<Pack*>(arrays.sum)[i] = sum.rounded();
+    }
+  }
+};
+
 struct Empty {
   static constexpr bool kSpecialised = false;
 
@@ -13,64 +58,21 @@ struct Empty {
   ARBENCH_DEVICE void operator()(const Exec&, const Peers&) const {}
 };
 
-struct PingPong {
-  static constexpr bool kSpecialised = false;
-  int trips;
-
-  template <class T, int N, class Exec>
-  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
-    const std::uint32_t epoch = begin_call(ex, p);
-    const int peer = 1 - ex.rank();
-    bool late = false;
-    for (int trip = 1; trip <= trips && ex.thread() == 0 && !late; ++trip) {
-      const std::uint32_t value = ticket(epoch, static_cast<std::uint32_t>(trip));
-      if (ex.rank() == 0) signal(ex, p, peer, value);
-      late = !wait(ex, p, peer, value);
-      if (ex.rank() == 1) signal(ex, p, peer, value);
-    }
-    ex.sync_block();
-    advance_call(ex, p, epoch);
-  }
-};
-
-struct Add {
-  static constexpr bool kSpecialised = false;
-  const Pack* a;
-  const Pack* b;
-  Pack* to;
-  std::uint64_t packs;
-
-  template <class T, int N, class Exec>
-  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
-    for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
-      Sum<T> sum(a[i]);
-      sum.add(b[i]);
-      to[i] = sum.rounded();
-    }
-  }
-};
+constexpr Geometry kOneWarp{1, kBackend == Backend::host ? 1 : 32};
 
 struct RegisterMicro {
   RegisterMicro() {
     register_micro_kernels(
-        kBackend, {.empty =
-                       [](Queue& queue) {
-                         launch(queue, Empty{}, Peers{}, Dtype::f32, {1, 1});
-                       },
-                   .ping_pong =
-                       [](Queue& queue, const Peers& peers, int trips) {
-                         launch(queue, PingPong{trips}, peers, Dtype::f32, {1, 1}, 2);
-                       },
-                   .add =
-                       [](Queue& queue, Dtype dtype, const void* a, const void* b, void* to,
-                          std::uint64_t packs) {
-                         const Geometry shape =
-                             kBackend == Backend::host ? Geometry{1, 1} : Geometry{kMaxBlocks, 512};
-                         launch(queue,
-                                Add{static_cast<const Pack*>(a), static_cast<const Pack*>(b),
-                                    static_cast<Pack*>(to), packs},
-                                Peers{}, dtype, shape);
-                       }});
+        kBackend,
+        {.ping_pong =
+             [](Queue& queue, const Peers& peers, std::uint32_t trips) {
+               launch(queue, PingPong{trips}, peers, Dtype::f32, kOneWarp);
+             },
+         .pack_add =
+             [](Queue& queue, Dtype dtype, Geometry shape, const PackArrays& arrays) {
+               launch(queue, PackAdd{arrays}, Peers{}, dtype, shape);
+             },
+         .empty = [](Queue& queue) { launch(queue, Empty{}, Peers{}, Dtype::f32, kOneWarp); }});
   }
 };
 
