@@ -21,7 +21,9 @@ volatile std::sig_atomic_t interrupted = 0;
 
 /// What a driver answers to one command. POD in shared memory.
 struct World::Reply {
-  enum class Kind : std::uint32_t { ok, refused, unsupported, hung, stopped, error } kind;
+  /// In the order of what tells most about a failure: "stopped" is what another driver's failure looks like from the side,
+  /// and "hung" may be its consequence.
+  enum class Kind : std::uint32_t { ok, stopped, refused, unsupported, hung, error } kind;
   Geometry geometry;
   int ops;
   std::uint64_t wrong;
@@ -257,11 +259,9 @@ void World::call(Command command, double expected_seconds) {
   int agreeing = 0;
   for (int driver = 0; driver < config_.drivers(); ++driver) {
     const Reply& reply = shared_->replies[driver];
-    // "stopped" is what another driver's failure looks like from the side: any original answer is
-    // better.
     if (reply.kind == Reply::Kind::ok) continue;
     if (reply.kind == Reply::Kind::refused || reply.kind == Reply::Kind::unsupported) ++agreeing;
-    if (worst == nullptr || worst->kind == Reply::Kind::stopped) worst = &reply;
+    if (worst == nullptr || reply.kind > worst->kind) worst = &reply;
   }
   if (worst == nullptr) return;
   // A refusal is the answer of all drivers, or the drivers are out of step and the workers of no more use.

@@ -78,6 +78,9 @@ Algorithm broken(const std::string& name) {
 }
 
 const bool registered = [] {
+  register_algorithm(Backend::host, scripted("test_throws", [](int rank, int call) {
+                       if (rank == 1 && call == 2) throw std::runtime_error("rank 1 is out");
+                     }));
   register_algorithm(Backend::host, broken<Nothing>("test_nothing"));
   register_algorithm(Backend::host, broken<Absent>("test_absent"));
   register_algorithm(Backend::host, scripted("test_counts", [](int rank, int) {
@@ -164,6 +167,13 @@ INSTANTIATE_TEST_SUITE_P(Launches, Runner,
 TEST(Containment, AKilledWorkerIsARowThatNamesRankAndSignal) {
   expect_failure_between_neighbours("test_dies", Launch::processes, Mode::eager, Status::error,
                                     "the worker of rank 1 was ended by signal 9");
+}
+
+/// Rank 0 waits in vain for the rank that failed: the row tells the cause, not the consequence.
+TEST(Containment, AnExceptionIsARowWithItsText) {
+  for (const Launch launch : {Launch::threads, Launch::processes})
+    expect_failure_between_neighbours("test_throws", launch, Mode::eager, Status::error,
+                                      "rank 1 is out");
 }
 
 TEST(Containment, ARefusedCaptureHasTheOriginalTextWhoeverRefused) {
