@@ -71,12 +71,13 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
   const Backend backend = resolved_backend(options, machine);
   const Options settled = with_defaults(options, backend);
   const auto cases = expand(settled, machine, algorithm_names(backend, settled.algorithms));
-  if (const auto text = remark(settled, machine); !text.empty()) spdlog::info("{}", text);
-  if (settled.dry_run) return dry_run(cases, settled);
   std::unique_ptr<Writer> writer;
-  if (!settled.out.empty())
+  if (!settled.out.empty() && !settled.dry_run)
     writer =
         std::make_unique<Writer>(settled.out, environment(machine, argv), config_json(settled));
+  // Behind all that may refuse the command line: a refusal is one line.
+  if (const auto text = remark(settled, machine); !text.empty()) spdlog::info("{}", text);
+  if (settled.dry_run) return dry_run(cases, settled);
   std::ofstream google_benchmark;
   if (writer) google_benchmark.open(settled.out + "/google_benchmark.json");
   spdlog::info("{} cases, about {:.0f} s, seed {}", cases.size(), estimate_seconds(cases, settled),

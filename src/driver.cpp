@@ -213,16 +213,16 @@ Opened Driver::open(int index, const Case& point) {
     problem = refused.what();
   }
   agree(problem);
-  kept.check_ops = point.mode == Mode::graph ? kept.ops : kVerifyReplays;
+  kept.chain_ops = point.mode == Mode::graph ? kept.ops : kEagerChain;
   if (point.placement == Placement::in_place)  // each op multiplies by n; see Pattern
-    kept.check_ops = std::min(kept.check_ops, point.ranks() <= 8 ? 2 : 1);
+    kept.chain_ops = std::min(kept.chain_ops, point.ranks() <= 8 ? 2 : 1);
   if (kept.algorithm->library) {  // opens connections, which may not happen inside a capture
     kept.op.enqueue(stream_->queue());
     finish(&kept, generous_us(point, 1));
   }
   if (point.mode == Mode::graph && point.count() > 0) {
-    kept.timed = capture(kept, kept.ops);
-    if (kept.check_ops != kept.ops) kept.check = capture(kept, kept.check_ops);
+    for (const int ops : {kept.ops, kept.chain_ops, 1})
+      if (!kept.graphs.contains(ops)) kept.graphs[ops] = capture(kept, ops);
     finish(&kept, 0);
   }
   if (kept.op.ran) opened.ran = kept.op.ran();
@@ -233,9 +233,8 @@ Opened Driver::open(int index, const Case& point) {
 void Driver::close(int index) {
   const auto found = slots_.find(index);
   if (found == slots_.end()) return;
-  found->second->timed
-      .reset();  // before the op: NCCL waits for the graphs that hold its communicator
-  found->second->check.reset();
+  // Before the op: NCCL waits for the graphs that hold its communicator.
+  found->second->graphs.clear();
   found->second->op = {};
   release(found->second->memory);
   slots_.erase(found);
@@ -259,6 +258,12 @@ std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
 
 void Driver::enqueue_ops(Slot& slot, int ops) {
   for (int i = 0; i < ops; ++i) slot.op.enqueue(stream_->queue());
+}
+
+/// In the mode of the case.
+void Driver::replay_ops(Slot& slot, int ops) {
+  if (slot.graphs.empty()) return enqueue_ops(slot, ops);
+  stream_->replay(*slot.graphs.at(ops));
 }
 
 /// Waits for the stream, bounded; then looks whether a kernel gave up waiting.

@@ -66,8 +66,8 @@ class Driver {
   /// and placement of all that are open together.
   Opened open(int slot, const Case& point);
   void close(int slot);
-  /// Three replays with inputs that change from one to the next, poisoned outputs, guard bands; all
-  /// on the device.
+  /// Replays of many ops and of one, with inputs that change from one to the next, poisoned outputs,
+  /// guard bands; all on the device.
   Verified verify(int slot, std::uint32_t salt);
   /// Runs the contender untimed in its own mode; returns its time, us per op on the slowest rank of
   /// this driver.
@@ -96,8 +96,9 @@ class Driver {
   std::byte* own(Which which, int served) const;
   std::unique_ptr<Graph> capture(Slot& slot, int ops);
   void enqueue_ops(Slot& slot, int ops);
+  void replay_ops(Slot& slot, int ops);
   void finish(Slot* slot, double expected_us);
-  void enqueue_checks(const Slot& slot, Pattern pattern, CheckResult* results);
+  void enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results);
   void open_gate();
   double round_graph(Slot& slot, int replays, double* us);
   double round_eager(Slot& slot, int replays, double* us);

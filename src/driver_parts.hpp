@@ -1,6 +1,8 @@
 // What the parts of Driver share: driver.cpp opens, driver_verify.cpp checks, driver_time.cpp times. Nobody else includes it.
 #pragma once
 
+#include <iterator>
+
 #include "driver.hpp"
 
 namespace arbench {
@@ -11,7 +13,12 @@ inline constexpr int kGuardByte = 0x5a;
 inline constexpr int kPoison = 0xff;  ///< a NaN in every dtype
 inline constexpr int kChecks =
     4;  ///< per rank and replay: output, input, guards of output, guards of input
-inline constexpr int kVerifyReplays = 3;
+/// Ops of each replay of a verification; kChain: as many as follow each other in the measurement. The calls one and two
+/// before the last single op had other inputs than it has, so nothing that they left behind passes for its result.
+inline constexpr int kChain = 0;
+inline constexpr int kVerifyOps[] = {kChain, 1, 1, kChain};
+inline constexpr int kVerifyReplays = static_cast<int>(std::size(kVerifyOps));
+inline constexpr int kEagerChain = 3;
 inline constexpr int kMaxBehindGate =
     512;  ///< launches; the launch queue of a stream holds about 1000
 
@@ -27,10 +34,9 @@ struct Driver::Slot {
   Geometry geometry;
   Symmetric memory;  ///< Signals, then scratch
   Op op;
-  std::unique_ptr<Graph> timed;  ///< K ops; graph mode only
-  std::unique_ptr<Graph> check;  ///< in place only: as many ops as keep the data exact
-  int ops = 0;                   ///< per sample
-  int check_ops = 0;
+  std::map<int, std::unique_ptr<Graph>> graphs;  ///< by their ops; graph mode only
+  int ops = 0;                                   ///< per sample
+  int chain_ops = 0;     ///< that follow each other in verify(): in place few keep the data exact
   double us_per_op = 0;  ///< of the warm-up, for deadlines
 };
 

@@ -22,13 +22,9 @@ double Driver::warm_up(int index) {
   rendezvous_.barrier();
   for (int replay = 0; replay < replays; ++replay) {
     if (replay == replays - 1) stream_->record(0);
-    if (slot.timed) {
-      stream_->replay(*slot.timed);
-    } else {
-      enqueue_ops(slot, slot.ops);
-      if (replay < replays - 1)
-        finish(&slot, generous_us(slot.point, slot.ops));  // see ops_per_sample()
-    }
+    replay_ops(slot, slot.ops);
+    if (slot.graphs.empty() && replay < replays - 1)
+      finish(&slot, generous_us(slot.point, slot.ops));  // see ops_per_sample()
   }
   stream_->record(1);
   finish(&slot, generous_us(slot.point, slot.ops * replays));
@@ -48,7 +44,7 @@ void Driver::keep_samples(const Slot& slot, int replay, int from, int to, double
 
 double Driver::round(int index, int replays, double* us) {
   Slot& slot = *slots_.at(index);
-  return slot.timed ? round_graph(slot, replays, us) : round_eager(slot, replays, us);
+  return slot.graphs.empty() ? round_eager(slot, replays, us) : round_graph(slot, replays, us);
 }
 
 /// Replays follow each other without a gap; the gate is opened when some are enqueued, and the host
@@ -61,7 +57,7 @@ double Driver::round_graph(Slot& slot, int replays, double* us) {
   stream_->record(0);
   for (int replay = 0; replay < replays; ++replay) {
     const auto start = Clock::now();
-    stream_->replay(*slot.timed);
+    replay_ops(slot, slot.ops);
     host_us.push_back(us_since(start) / slot.ops);
     stream_->record(replay + 1);
     if (replay + 1 == behind_gate) open_gate();

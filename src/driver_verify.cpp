@@ -3,13 +3,12 @@
 
 namespace arbench {
 
-void Driver::enqueue_checks(const Slot& slot, Pattern pattern, CheckResult* results) {
+void Driver::enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results) {
   const Case& point = slot.point;
   Queue& queue = stream_->queue();
   const bool in_place = point.placement == Placement::in_place;
   float factor = 1;
-  for (int op = 1; in_place && op < slot.check_ops; ++op)
-    factor *= static_cast<float>(point.ranks());
+  for (int op = 1; in_place && op < ops; ++op) factor *= static_cast<float>(point.ranks());
   for (int i = 0; i < served_; ++i) {
     const int rank = first_rank_ + i;
     CheckResult* result = results + i * kChecks;
@@ -53,12 +52,9 @@ Verified Driver::verify(int index, std::uint32_t salt) {
       kernels_.fill(queue, point.dtype, input, point.count(), first_rank_ + i, pattern);
       if (!in_place) queue.fill(own(Which::output, i), kPoison, point.bytes);
     }
-    if (Graph* graph = slot.check ? slot.check.get() : slot.timed.get()) {
-      stream_->replay(*graph);
-    } else {
-      enqueue_ops(slot, slot.check_ops);
-    }
-    enqueue_checks(slot, pattern, on_device + replay * per_replay);
+    const int ops = kVerifyOps[replay] == kChain ? slot.chain_ops : kVerifyOps[replay];
+    replay_ops(slot, ops);
+    enqueue_checks(slot, ops, pattern, on_device + replay * per_replay);
   }
   finish(&slot, slot.us_per_op > 0 ? slot.us_per_op * slot.ops * kVerifyReplays
                                    : generous_us(point, slot.ops * kVerifyReplays));

@@ -1,107 +1,103 @@
 #!/usr/bin/env bash
-# The program from outside: bad input, a full disk, Ctrl-C, a killed worker, and three launch styles on the host backend.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAILED: $*" && failures=$((failures + 1)); }
-quick=(--backend host --rounds 2 --replays 3 --ops 2 --row-seconds 0.01)
+# The program from end to end on the host backend: what it prints and what it writes.
+source "${BASH_SOURCE[0]%/*}/cli.sh"
 
-# refused FRAGMENT ARGS...: exit 2, one line on stderr with the fragment, nothing on stdout, no output folder.
-refused() {
-  local fragment=$1 code=0
-  shift
-  "$ARBENCH" "$@" --out "$work/none" >"$work/stdout" 2>"$work/stderr" || code=$?
-  [[ $code == 2 ]] || fail "$*: exit code $code, not 2"
-  [[ $(wc -l <"$work/stderr") == 1 ]] || fail "$*: $(wc -l <"$work/stderr") lines on stderr"
-  grep -qF -- "$fragment" "$work/stderr" || fail "$*: no '$fragment' in: $(cat "$work/stderr")"
-  [[ ! -s $work/stdout ]] || fail "$*: something on stdout"
-  [[ ! -e $work/none ]] || { fail "$*: left an output folder" && rm -rf "$work/none"; }
+quick=(--backend host --rounds 2 --replays 3 --ops 2)
+
+test_help() {
+  run --help
+  expect "exit code of --help" 0 "$code"
+  expect "first word of --help" "usage: arbench [run] [options]" \
+    "$(head -n 1 "$folder/stdout" | cut -c 1-30)"
+  grep -q -- --nccl-loopback "$folder/stdout" || fail "--help does not show --nccl-loopback"
 }
 
-refused --algo run --backend host --algo one_shot_pul
-refused --dtype run --dtype fp16
-refused --model run --model kimi
-refused --mode run --mode lazy
-refused -b run -b 0
-refused -i run -i 0
-refused -f run -f 1
-refused -f run -f abc
-refused -b run -b 1Gx
-refused -b run -b nan
-refused -b run -b inf
-refused -b run -b -5
-refused -b run -b 2M -e 1M
-refused --gpus run --gpus -2
-refused --gpus run --gpus 1
-refused --gpus run --gpus 99
-refused --devices run --devices 7,8
-refused --virtual run --virtual 1
-refused --blocks run --blocks 0
-refused --rounds run --rounds 0
-refused --timeout run --timeout 0
-refused --nccl-loopback run --nccl-loopback
-refused --nonsense run --nonsense
-
-touch "$work/file"
-for bad in "$work/file" "$work/file/below" /proc/none; do
-  "$ARBENCH" run "${quick[@]}" --sizes 1K --gpus 2 --out "$bad" >/dev/null 2>"$work/stderr"
-  code=$?
-  [[ $code == 2 ]] || fail "--out $bad: exit code $code, not 2"
-  grep -q -- --out "$work/stderr" || fail "--out $bad: $(cat "$work/stderr")"
-done
-
-# status_counts FOLDER: "ok 4" lines.
-status_counts() {
-  python3 - "$1" <<'END'
-import collections, csv, json, sys
-rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv")))
-run = json.load(open(sys.argv[1] + "/run.json"))
-assert len(run["rows"]) == len(rows), "run.json and rows.csv differ"
-assert all(r["reason"] for r in rows if r["status"] not in ("ok",)), "a row without its reason"
-for key, count in sorted(collections.Counter(r["status"] for r in rows).items()):
-    print(key, count)
-END
+test_list() {
+  local command
+  for command in list --list; do
+    run "$command" --backend host
+    expect "exit code of $command" 0 "$code"
+    expect "ring_simple in $command" 1 "$(grep -c '^ring_simple  ' "$folder/stdout")"
+    expect "lines of $command in order" "$(sort "$folder/stdout")" "$(<"$folder/stdout")"
+    expect "stderr of $command" "" "$(<"$folder/stderr")"
+  done
 }
 
-for launch in threads processes grid; do
-  "$ARBENCH" run "${quick[@]}" --sizes 1K,5000 --gpus 2,3 --launch $launch --out "$work/$launch" \
-    >"$work/stdout" 2>/dev/null || fail "$launch: exit code $?"
-  grep -q one_shot_pull "$work/stdout" || fail "$launch: no table"
-done
-[[ $(status_counts "$work/threads") == "ok 40" ]] || fail "threads: $(status_counts "$work/threads")"
-[[ $(status_counts "$work/processes") == "ok 40" ]] || fail "processes: $(status_counts "$work/processes")"
-[[ $(status_counts "$work/grid") == $'ok 32\nskipped 8' ]] || fail "grid: $(status_counts "$work/grid")"
-refused --out run "${quick[@]}" --sizes 1K --gpus 2 --out "$work/threads"
+test_doctor() {
+  run doctor
+  expect "exit code of doctor" 0 "$code"
+  grep -q verdict "$folder/stdout" || fail "doctor has no verdict"
+}
 
-"$ARBENCH" list 2>/dev/null | grep -q "^ring_simple" || fail "list"
-"$ARBENCH" run --dry-run --backend host --sizes 1K --gpus 2 2>/dev/null |
-  grep -q "allreduce/ring_simple/bf16/g2/graph/hot/1024" || fail "--dry-run"
-"$ARBENCH" doctor | grep -q verdict || fail "doctor"
-"$ARBENCH" --help | grep -q -- --nccl-loopback || fail "--help"
+test_dry_run() {
+  run "${quick[@]}" --gpus 2 --sizes 0,1K --mode graph --algo 'two_shot_pul*' --dry-run \
+    --out "$folder/dry"
+  expect "exit code of --dry-run" 0 "$code"
+  expect "--dry-run" "allreduce/two_shot_pull/bf16/g2/graph/hot/0
+allreduce/two_shot_pull/bf16/g2/graph/hot/1024
+2 cases, about 1 s" "$(<"$folder/stdout")"
+  [[ ! -e $folder/dry ]] || fail "--dry-run made a folder"
+}
 
-# A disk that is full: files may not grow beyond a few blocks.
-(ulimit -f 8 && trap '' XFSZ && exec "$ARBENCH" run "${quick[@]}" -b 64 -e 4K --gpus 2 --out "$work/full") \
-  >/dev/null 2>"$work/stderr"
-code=$?
-[[ $code == 1 ]] || fail "full disk: exit code $code, not 1: $(tail -1 "$work/stderr")"
-[[ $(wc -l <"$work/full/rows.csv") -ge 2 ]] || fail "full disk: rows are not kept"
+# Small sizes, and a name that cannot run here: one row per case of --dry-run, in its order.
+test_sweep() {
+  local arguments=("${quick[@]}" --gpus 2,3 --dtype f16,bf16,f32 --sizes 0,4,1000
+    --placement 'out_of_place,in_place'
+    --algo one_shot_pull,one_shot_push,p2p_copy_ring,ring_simple,two_shot_pull,nccl_ring)
+  local out=$folder/a/b
+  run "${arguments[@]}" --dry-run
+  sed '$d' "$folder/stdout" >"$folder/names"
+  expect "cases" 432 "$(wc -l <"$folder/names")"
+  run "${arguments[@]}" --out "$out"
+  expect "exit code of a sweep" 0 "$code"
+  expect "lines on stderr" 1 "$(wc -l <"$folder/stderr")"
+  grep -q '^info: 432 cases, about [0-9]* s, seed 1$' "$folder/stderr" || fail "no line on the sweep"
+  grep -q one_shot_push "$folder/stdout" || fail "the table does not show one_shot_push"
+  expect "files" "google_benchmark.json rows.csv run.json samples.csv" \
+    "$(ls "$out" | tr '\n' ' ' | sed 's/ $//')"
+  results "$out" '"\n".join(row["name"] for row in rows)' >"$folder/found"
+  cmp -s "$folder/names" "$folder/found" || fail "rows are not the cases of --dry-run"
+  expect "statuses" "[('ok', 360), ('skipped', 72)]" \
+    "$(results "$out" 'sorted(Counter(row["status"] for row in rows).items())')"
+  expect "reasons of skipped rows" "{'needs the CUDA backend'}" \
+    "$(results "$out" '{row["reason"] for row in rows if row["status"] == "skipped"}')"
+  expect "samples per timed row" "{6}" \
+    "$(results "$out" 'set(Counter(sample["name"] for sample in samples).values())')"
+  expect "timed rows" 240 "$(results "$out" 'sum(row["lat_us_median"] != "" for row in rows)')"
+  expect "0 bytes with a time" 0 \
+    "$(results "$out" 'sum(row["bytes"] == "0" and row["lat_us_median"] != "" for row in rows)')"
+  expect "wrong elements" "{'0'}" \
+    "$(results "$out" '{row["wrong"] for row in rows if row["status"] == "ok"}')"
+  expect "run.json" "(True, 432)" "$(results "$out" '(run["complete"], len(run["rows"]))')"
+  expect "Google Benchmark's runs of each timed row" "{2}" "$("$python" -c 'import collections, json, sys
+runs = json.load(open(sys.argv[1]))["benchmarks"]
+print(set(collections.Counter(run["name"] for run in runs).values()))' "$out/google_benchmark.json")"
+}
 
-# Ctrl-C in the middle: finished rows are on disk, no worker is left.
-"$ARBENCH" run --backend host --gpus 2 -b 1K -e 16M --out "$work/cut" >/dev/null 2>&1 &
-pid=$!
-for _ in $(seq 300); do
-  [[ -e $work/cut/rows.csv && $(wc -l <"$work/cut/rows.csv") -gt 3 ]] && break
-  sleep 0.1
-done
-kill -INT $pid
-wait $pid
-code=$?
-[[ $code == 130 ]] || fail "Ctrl-C: exit code $code, not 130"
-[[ $(wc -l <"$work/cut/rows.csv") -gt 3 ]] || fail "Ctrl-C: rows are not kept"
-python3 -c 'import json,sys; sys.exit(json.load(open(sys.argv[1]))["complete"])' "$work/cut/run.json" ||
-  fail "Ctrl-C: run.json says it is complete"
-pgrep -f "$work/cut" >/dev/null && fail "Ctrl-C: a process is left"
+test_launch_style() {
+  local launch=$1 names=$2 rows=$3
+  run "${quick[@]}" --launch "$launch" --gpus 2,4 --sizes 2,57344 --algo "$names" \
+    --out "$folder/$launch"
+  expect "exit code of --launch $launch" 0 "$code"
+  expect "--launch $launch" "{('ok', '$launch', ''): $rows}" \
+    "$(results "$folder/$launch" \
+      'dict(Counter((row["status"], row["launch"], row["reason"]) for row in rows))')"
+}
 
-((failures == 0)) && echo "all passed"
-exit $((failures > 0))
+test_grid_skips_what_is_no_kernel() {
+  run "${quick[@]}" --launch grid --algo p2p_copy_ring --gpus 2 --sizes 1K --out "$folder/copy"
+  expect "exit code of a skipped row" 0 "$code"
+  expect "grid launch of copies" "{('skipped', 'is not one kernel: no grid launch')}" \
+    "$(results "$folder/copy" '{(row["status"], row["reason"]) for row in rows}')"
+}
+
+test_help
+test_list
+test_doctor
+test_dry_run
+test_sweep
+test_launch_style processes \
+  one_shot_pull,one_shot_push,p2p_copy_ring,ring_simple,two_shot_pull 40
+test_launch_style grid one_shot_pull,one_shot_push,ring_simple,two_shot_pull 32
+test_grid_skips_what_is_no_kernel
+report

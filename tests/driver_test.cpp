@@ -1,177 +1,157 @@
-// Verification finds what it must, on whichever rank it is; rendezvous and bounded waits hold what
-// they say.
+// What a driver refuses, and that all drivers of a world agree on it and stay usable.
 #include "driver.hpp"
 
 #include <gtest/gtest.h>
 
-#include <mutex>
-
-#include "arbench/signal.hpp"
+#include "disk.hpp"
 #include "spmd.hpp"
+#include "test_algorithms.hpp"
 
 namespace arbench {
 namespace {
 
-/// The right sum on every rank, then one flaw.
-template <class Flaw>
-struct Flawed {
-  static constexpr bool kSpecialised = false;
-  template <class T, int N, class E>
-  void operator()(const E& ex, const Peers& p) const {
-    const std::uint32_t epoch = begin_call(ex, p);
-    if (!barrier(ex, p, ticket(epoch, 1))) return;
-    auto* output = static_cast<T*>(p.output(ex.rank()));
-    for (std::uint64_t i = 0; i < p.count; ++i) {
-      float sum = 0;
-      for (int r = 0; r < p.ranks; ++r) sum += to_float(static_cast<const T*>(p.input(r))[i]);
-      output[i] = from_float<T>(sum);
-    }
-    if (!barrier(ex, p, ticket(epoch, 2))) return;
-    Flaw::apply(ex.rank(), p, epoch, output);
-    advance_call(ex, p, epoch);
-  }
-};
+using Texts = std::vector<std::string>;
 
-struct None {
-  template <class T>
-  static void apply(int, const Peers&, std::uint32_t, T*) {}
-};
-struct LastElementOfLastRank {
-  template <class T>
-  static void apply(int rank, const Peers& p, std::uint32_t, T* output) {
-    if (rank == p.ranks - 1) output[p.count - 1] = from_float<T>(100);
-  }
-};
-struct InputOverwritten {
-  template <class T>
-  static void apply(int rank, const Peers& p, std::uint32_t epoch, T*) {
-    if (epoch % 3 != 2) return;  // at the last op of a replay, so that no sum is wrong
-    static_cast<T*>(const_cast<void*>(p.input(rank)))[0] = from_float<T>(100);
-  }
-};
-struct OneBehindTheEnd {
-  template <class T>
-  static void apply(int, const Peers& p, std::uint32_t, T* output) {
-    output[p.count] = from_float<T>(1);
-  }
-};
-struct OneBeforeTheStart {
-  template <class T>
-  static void apply(int, const Peers&, std::uint32_t, T* output) {
-    output[-1] = from_float<T>(1);
-  }
-};
-/// Right at the first three calls only, as a stale buffer under replay would be.
-struct RightAtFirst {
-  template <class T>
-  static void apply(int, const Peers&, std::uint32_t epoch, T* output) {
-    if (epoch >= 3) output[0] = from_float<T>(100);
-  }
-};
-
-template <class Flaw>
-void enlist(const char* name) {
-  Algorithm record;
-  record.name = name;
-  record.hidden = true;
-  record.geometry = [](const Case&, int) { return Geometry{1, 1}; };
-  register_algorithm(Backend::host, kernel_algorithm<Flawed<Flaw>>(std::move(record)));
-}
-
-const bool registered = [] {
-  enlist<None>("flaw_none");
-  enlist<LastElementOfLastRank>("flaw_last_element");
-  enlist<InputOverwritten>("flaw_input");
-  enlist<OneBehindTheEnd>("flaw_behind");
-  enlist<OneBeforeTheStart>("flaw_before");
-  enlist<RightAtFirst>("flaw_later");
-  return true;
-}();
-
-/// Per rank: what verification counts and says.
-std::vector<Verified> verify(const std::string& algorithm) {
-  EXPECT_TRUE(registered);
-  const WorldConfig config = host_config(3);
-  std::vector<Verified> all(3);
+/// What each driver says when it opens the case; each then runs a right one.
+template <class Error>
+Texts errors_of(const WorldConfig& config, const Case& point) {
+  Texts texts(static_cast<std::size_t>(config.drivers()));
   on_all_drivers(config, [&](Driver& driver, int index) {
-    driver.open(0, host_case(algorithm, config, Dtype::f32, 10, Mode::eager, {}));
-    all[index] = driver.verify(0, 5);
+    texts[index] = message<Error>([&] { driver.open(0, point); });
     driver.close(0);
+    Case right = point;
+    right.algorithm = "two_shot_pull";
+    right.geometry = {1, 1};
+    driver.open(0, right);
+    EXPECT_EQ(driver.verify(0, 7).wrong, 0u);
   });
-  return all;
+  return texts;
 }
 
-TEST(Verify, AcceptsWhatIsRight) {
-  for (const Verified& rank : verify("flaw_none")) EXPECT_EQ(rank.wrong, 0u) << rank.text;
+Case pull_case(const WorldConfig& config, Geometry geometry) {
+  return host_case("one_shot_pull", config, Dtype::bf16, 24, Mode::graph, geometry);
 }
 
-TEST(Verify, FindsOneElementOnTheLastRank) {
-  const auto ranks = verify("flaw_last_element");
-  EXPECT_EQ(ranks[0].wrong, 0u);
-  EXPECT_EQ(ranks[2].wrong, 3u);  // one in each of three replays
-  EXPECT_EQ(ranks[2].text, "rank 2, replay 0: 1 wrong, first output element 9");
-}
-
-TEST(Verify, FindsAnOverwrittenInput) {
-  EXPECT_NE(verify("flaw_input")[1].text.find("input element (overwritten) 0"), std::string::npos);
-}
-
-TEST(Verify, FindsTouchedGuards) {
-  EXPECT_NE(verify("flaw_behind")[0].text.find("guard byte around the output"), std::string::npos);
-  EXPECT_NE(verify("flaw_before")[0].text.find("guard byte around the output"), std::string::npos);
-}
-
-TEST(Verify, FindsWhatGoesWrongLater) {
-  EXPECT_EQ(verify("flaw_later")[0].text, "rank 0, replay 1: 1 wrong, first output element 0");
-}
-
-TEST(Open, RefusesMoreBlocksThanFit) {
+TEST(Geometry, MoreBlocksThanFitAreRefused) {
   const WorldConfig config = host_config(2);
-  EXPECT_THROW(on_all_drivers(config,
-                              [&](Driver& driver, int) {
-                                driver.open(0, host_case("one_shot_pull", config, Dtype::f32, 10,
-                                                         Mode::eager, {100, 1}));
-                              }),
-               Refused);
+  const std::string text =
+      "1 ranks of 9 blocks x 1 threads do not fit on one device together (8 blocks per rank do)";
+  EXPECT_EQ(errors_of<Refused>(config, pull_case(config, {9, 1})), (Texts{text, text}));
+  EXPECT_EQ(errors_of<Refused>(config, pull_case(config, {8, 1})),
+            (Texts{"nothing thrown", "nothing thrown"}));
 }
 
-TEST(Signals, CompareAcrossTheWrap) {
-  EXPECT_TRUE(reached(5, 5));
-  EXPECT_FALSE(reached(4, 5));
-  EXPECT_TRUE(reached(3, 0xfffffff0u));
-  EXPECT_FALSE(reached(0xfffffff0u, 3));
-  EXPECT_EQ(ticket(1, 2), 4098u);
-  EXPECT_TRUE(reached(ticket(1u << 20, 1), ticket((1u << 20) - 1, 4095)));
+/// The device with the least room per rank decides for all; rank 0, which speaks, is alone on its own.
+TEST(Geometry, RanksOfOneDeviceShareIt) {
+  WorldConfig config = host_config(3);
+  config.devices = {0, 1, 1};
+  const std::string text =
+      "1 ranks of 5 blocks x 2 threads do not fit on one device together (4 blocks per rank do)";
+  EXPECT_EQ(errors_of<Refused>(config, pull_case(config, {5, 2})), (Texts{text, text, text}));
 }
 
-TEST(Rendezvous, GathersBytesAndKeepsTheFirstReason) {
-  auto state = std::make_unique<RendezvousState>();
-  std::mutex mutex;
-  std::vector<std::string> reasons;
-  const auto drive = [&](int index) {
-    Rendezvous meeting(*state, index, 3, std::chrono::seconds(20));
-    const auto all = meeting.all_gather(std::string(1, static_cast<char>(index)) + '\0' + "x");
-    EXPECT_EQ(all[2], std::string("\2\0x", 3));
-    if (index == 1) meeting.fail("rank 1 broke");
-    try {
-      meeting.barrier();
-    } catch (const Stopped& stopped) {
-      std::lock_guard lock(mutex);
-      reasons.emplace_back(stopped.what());
-    }
+TEST(Geometry, LaunchesOfOneOpShareTheDeviceToo) {
+  const WorldConfig config = host_config(2);
+  Case point = pull_case(config, {5, 1});
+  point.algorithm = "p2p_copy_ring";
+  const std::string text =
+      "1 ranks of 5 blocks x 1 threads do not fit on one device together (4 blocks per rank do)";
+  EXPECT_EQ(errors_of<Refused>(config, point), (Texts{text, text}));
+}
+
+TEST(Geometry, IsTheUsersWhereTheUserGaveIt) {
+  Algorithm greedy = pull_record("test_greedy", [](TestOp& op, Queue& q) { op.allreduce(q); });
+  greedy.geometry = [](const Case&, int max_blocks) {
+    return Geometry{std::min(20, max_blocks), 3};
   };
-  {
-    std::vector<std::jthread> threads;
-    for (int index = 0; index < 3; ++index) threads.emplace_back(drive, index);
-  }
-  EXPECT_EQ(reasons, std::vector<std::string>(3, "rank 1 broke"));
+  const auto name = test_algorithm(greedy);
+  const WorldConfig config = host_config(2);
+  on_all_drivers(config, [&](Driver& driver, int) {
+    const auto opened = [&](Geometry geometry) {
+      const Opened opened =
+          driver.open(0, host_case(name, config, Dtype::bf16, 24, Mode::eager, geometry));
+      driver.close(0);
+      return opened;
+    };
+    EXPECT_EQ(opened({7, 2}).geometry, (Geometry{7, 2}));
+    EXPECT_EQ(opened({7, 0}).geometry, (Geometry{7, 3}));
+    EXPECT_EQ(opened({7, 0}).remark, "");
+    EXPECT_EQ(opened({0, 2}).geometry, (Geometry{8, 2}));
+    EXPECT_EQ(opened({0, 0}).geometry, (Geometry{8, 3}));
+    EXPECT_EQ(opened({0, 0}).remark,
+              "fewer blocks than wanted: 1 ranks of 20 blocks x 3 threads do not fit on one device "
+              "together (8 blocks per rank do)");
+  });
 }
 
-TEST(Rendezvous, DoesNotWaitForEver) {
-  auto state = std::make_unique<RendezvousState>();
-  Rendezvous alone(*state, 0, 2, std::chrono::milliseconds(50));
-  EXPECT_THROW(alone.barrier(), Stopped);
-  EXPECT_THROW(alone.all_gather(std::string(1025, 'x')), std::length_error);
+TEST(Geometry, AKernelThatDoesNotFitAtAllIsRefused) {
+  Algorithm large = pull_record("test_large", [](TestOp& op, Queue& q) { op.allreduce(q); });
+  large.blocks_per_multiprocessor = [](const Case&, int) { return 0; };
+  const WorldConfig config = host_config(2);
+  Case point = pull_case(config, {});
+  point.algorithm = test_algorithm(large);
+  const std::string text =
+      "1 ranks of 2 blocks x 1 threads do not fit on one device together (0 blocks per rank do)";
+  EXPECT_EQ(errors_of<Refused>(config, point), (Texts{text, text}));
+}
+
+TEST(Open, ARefusalOfOneRankIsEverybodys) {
+  Algorithm refuses = pull_record("test_refuses", [](TestOp& op, Queue& q) { op.allreduce(q); });
+  refuses.open = [open = refuses.open](const OpenContext& context) {
+    if (context.peers.first_rank == 1) throw Refused("rank 1 does not like it");
+    return open(context);
+  };
+  const WorldConfig config = host_config(3);
+  Case point = pull_case(config, {1, 1});
+  point.algorithm = test_algorithm(refuses);
+  const std::string text = "rank 1 does not like it";
+  EXPECT_EQ(errors_of<Refused>(config, point), (Texts{text, text, text}));
+}
+
+TEST(Open, MemoryThatIsNotThereIsRefused) {
+  Algorithm huge = pull_record("test_huge", [](TestOp& op, Queue& q) { op.allreduce(q); });
+  huge.scratch = [](const Case&) { return Scratch{std::uint64_t{1} << 60, 0}; };
+  const WorldConfig config = host_config(2);
+  Case point = pull_case(config, {1, 1});
+  point.algorithm = test_algorithm(huge);
+  const Texts texts = errors_of<Refused>(config, point);
+  EXPECT_EQ(texts[0].substr(0, 18), "needs 115292150460");
+  EXPECT_EQ(texts[1], texts[0]);
+}
+
+TEST(Capture, ARefusalOfOneRankIsEverybodysWithItsText) {
+  for (const int refusing : {0, 2}) {
+    const std::string text = "rank " + std::to_string(refusing) + " cannot be captured";
+    const auto name = test_algorithm("test_no_capture_" + std::to_string(refusing),
+                                     [=](TestOp& op, Queue& queue) {
+                                       op.allreduce(queue);
+                                       if (op.rank() == refusing && op.enqueued == 2)
+                                         throw std::runtime_error(text);
+                                     });
+    const WorldConfig config = host_config(3);
+    Case point = pull_case(config, {1, 1});
+    point.algorithm = name;
+    EXPECT_EQ(errors_of<Unsupported>(config, point), (Texts{text, text, text}));
+  }
+}
+
+TEST(Hang, NamesWhoWaitedForWhom) {
+  const auto silent = test_algorithm("test_silent_rank", [](TestOp& op, Queue& queue) {
+    if (op.rank() != 1) op.allreduce(queue);
+  });
+  WorldConfig config = host_config(2);
+  config.timeout_seconds = 0.1;
+  Texts texts(2);
+  EXPECT_THROW(on_all_drivers(config,
+                              [&](Driver& driver, int index) {
+                                Case point = pull_case(config, {1, 1});
+                                point.algorithm = silent;
+                                driver.open(0, point);
+                                texts[index] = message<Hung>([&] { driver.verify(0, 7); });
+                                throw std::runtime_error(texts[index]);
+                              }),
+               std::runtime_error);
+  EXPECT_EQ(texts[0], "rank 0 waited in vain for rank 1 in block 0 (wanted 1, saw 0)");
 }
 
 }  // namespace

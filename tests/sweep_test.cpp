@@ -228,6 +228,14 @@ TEST(Sweep, RefusesWhatIsNotThere) {
             "virtual ranks");
 }
 
+TEST(Sweep, RefusesBlocksOfFewerThreadsThanAWarpOnAGpu) {
+  EXPECT_EQ(refusal({"--threads", "31"}, box(2)),
+            "--threads 31: too few for a GPU, accepts 32 to 512 there: a block has a thread for "
+            "each rank");
+  EXPECT_EQ(refusal({"--threads", "32"}, box(2)), "accepted");
+  EXPECT_EQ(refusal({"--threads", "1"}, without_gpu()), "accepted");
+}
+
 TEST(Sweep, RefusesDevicesWhereThereIsNone) {
   const std::string why = "no CUDA device answers (no CUDA driver: libcuda.so.1 does not load); ";
   EXPECT_EQ(refusal({"--backend", "cuda"}, without_gpu()),

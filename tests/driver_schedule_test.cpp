@@ -1,0 +1,131 @@
+// How often each step of a measurement enqueues an op ('e') and how often ops run ('r'), seen on
+// rank 0 of two. K is 3.
+#include <gtest/gtest.h>
+
+#include "spmd.hpp"
+#include "test_algorithms.hpp"
+
+namespace arbench {
+namespace {
+
+/// Logs what happens to it.
+Algorithm recording(const std::string& name) {
+  return pull_record(name, [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.rank() != 0) return;
+    SharedLog::get().add('e');
+    then(queue, [] { SharedLog::get().add('r'); });
+  });
+}
+
+struct Steps {
+  std::string open, verify, warm_up, round;
+  bool operator==(const Steps&) const = default;
+};
+
+void PrintTo(const Steps& steps, std::ostream* out) {
+  *out << "open " << steps.open << ", verify " << steps.verify << ", warm_up " << steps.warm_up
+       << ", round " << steps.round;
+}
+
+/// The log of each step. Two replays in the round.
+Steps steps_of(const std::string& algorithm, Mode mode, Placement placement, std::uint64_t count,
+               int* ops = nullptr) {
+  const WorldConfig config = host_config(2);
+  Steps steps;
+  on_all_drivers(config, [&](Driver& driver, int index) {
+    const bool looks = index == 0;  // after a step's last meeting of the drivers
+    Case point = host_case(algorithm, config, Dtype::bf16, count, mode, {1, 1});
+    point.placement = placement;
+    std::vector<double> us(10);
+    if (looks) logged();
+    const Opened opened = driver.open(0, point);
+    if (looks) steps.open = logged();
+    EXPECT_EQ(driver.verify(0, 7).wrong, 0u);
+    if (looks) steps.verify = logged();
+    driver.warm_up(0);
+    if (looks) steps.warm_up = logged();
+    driver.round(0, 2, us.data());
+    if (looks) steps.round = logged();
+    if (looks && ops != nullptr) *ops = opened.ops;
+    driver.close(0);
+  });
+  return steps;
+}
+
+TEST(Schedule, EagerEnqueuesBeforeEachWait) {
+  const auto algorithm = test_algorithm(recording("test_recording"));
+  EXPECT_EQ(steps_of(algorithm, Mode::eager, Placement::out_of_place, 24),
+            (Steps{"", "eeeeeeeerrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr", "eeerrreeerrr"}));
+}
+
+TEST(Schedule, EagerInPlaceVerifiesTwoOpsAtMost) {
+  const auto algorithm = test_algorithm(recording("test_recording"));
+  EXPECT_EQ(steps_of(algorithm, Mode::eager, Placement::in_place, 24),
+            (Steps{"", "eeeeeerrrrrr", "eeerrreeerrreeerrreeerrreeerrr", "eeerrreeerrr"}));
+}
+
+TEST(Schedule, GraphCapturesKOpsAndOneThenReplaysThem) {
+  const auto algorithm = test_algorithm(recording("test_recording"));
+  EXPECT_EQ(steps_of(algorithm, Mode::graph, Placement::out_of_place, 24),
+            (Steps{"eeee", "rrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+}
+
+TEST(Schedule, GraphInPlaceCapturesTwoOpsToo) {
+  const auto algorithm = test_algorithm(recording("test_recording"));
+  EXPECT_EQ(steps_of(algorithm, Mode::graph, Placement::in_place, 24),
+            (Steps{"eeeeee", "rrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+}
+
+TEST(Schedule, NoBytesAreNotCaptured) {
+  const auto algorithm = test_algorithm(recording("test_recording"));
+  EXPECT_EQ(steps_of(algorithm, Mode::graph, Placement::out_of_place, 0),
+            (Steps{"", "eeeeeeeerrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr", "eeerrreeerrr"}));
+}
+
+TEST(Schedule, ALibraryRunsOnceBeforeItIsCaptured) {
+  Algorithm library = recording("test_recording_library");
+  library.library = true;
+  EXPECT_EQ(steps_of(test_algorithm(library), Mode::graph, Placement::out_of_place, 24),
+            (Steps{"ereeee", "rrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+}
+
+TEST(Schedule, EagerSamplesStayBelowTheLaunchQueue) {
+  Algorithm many = recording("test_recording_launches");
+  many.launches_per_op = [](const Case&) { return 200; };
+  int ops = 0;
+  EXPECT_EQ(steps_of(test_algorithm(many), Mode::eager, Placement::out_of_place, 24, &ops),
+            (Steps{"", "eeeeeeeerrrrrrrr", "eerreerreerreerreerr", "eerreerr"}));
+  EXPECT_EQ(ops, 2);
+  EXPECT_EQ(steps_of(test_algorithm(many), Mode::graph, Placement::out_of_place, 24, &ops),
+            (Steps{"eeee", "rrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+  EXPECT_EQ(ops, 3);
+}
+
+TEST(Schedule, ARoundFillsTheSamplesOfItsRanks) {
+  const WorldConfig config = host_config(2);
+  on_all_drivers(config, [&](Driver& driver, int) {
+    std::vector<double> us(10, -1);
+    for (const Mode mode : {Mode::eager, Mode::graph}) {
+      driver.open(0, host_case("one_shot_pull", config, Dtype::bf16, 24, mode, {1, 1}));
+      driver.round(0, 4, us.data());
+      EXPECT_GT(us[0], 0);
+      EXPECT_GT(us[3], 0);
+      EXPECT_EQ(us[4], -1);
+      driver.close(0);
+    }
+  });
+  const WorldConfig grid = host_config(2, Launch::grid);
+  on_all_drivers(grid, [&](Driver& driver, int) {
+    std::vector<double> us(20, -1);
+    driver.open(0, host_case("one_shot_pull", grid, Dtype::bf16, 24, Mode::graph, {1, 1}));
+    driver.round(0, 4, us.data());
+    EXPECT_GT(us[3], 0);
+    EXPECT_EQ(us[4], -1);
+    EXPECT_EQ(us[10], us[0]);  // one row of max_replays per rank; one launch serves both
+    EXPECT_EQ(us[13], us[3]);
+  });
+}
+
+}  // namespace
+}  // namespace arbench

@@ -1,0 +1,100 @@
+// The order of visits, and what a sweep's rows come to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runner.hpp"
+#include "spmd.hpp"
+#include "test_algorithms.hpp"
+
+namespace arbench {
+namespace {
+
+/// Logs its letter whenever rank 0 enqueues an op.
+std::string lettered(char letter) {
+  return test_algorithm(std::string("test_letter_") + letter, [letter](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.rank() == 0) SharedLog::get().add(letter);
+  });
+}
+
+/// The visits of 3 contenders in 6 rounds. Each visit enqueues one op.
+std::string visits(std::uint64_t seed) {
+  Options options;
+  options.rounds = 6;
+  options.replays = 1;
+  options.ops = 1;
+  options.seed = seed;
+  std::vector<Case> cases;
+  for (const char letter : {'a', 'b', 'c'})
+    cases.push_back(
+        host_case(lettered(letter), host_config(2), Dtype::bf16, 24, Mode::eager, {1, 1}));
+  logged();
+  run(cases, options, Machine{},
+      {[](const Row& row, const std::vector<Sample>&) {
+         EXPECT_EQ(row.status, Status::ok) << row.reason;
+       },
+       {}});
+  const std::string log = logged();
+  EXPECT_EQ(log.size(), 81u);
+  // Verified (8 calls) and warmed up (5) one after the other; verified again after the rounds.
+  EXPECT_EQ(log.substr(0, 39), "aaaaaaaaaaaaabbbbbbbbbbbbbccccccccccccc");
+  EXPECT_EQ(log.substr(57), "aaaaaaaabbbbbbbbcccccccc");
+  return log.substr(39, 18);
+}
+
+TEST(Order, EachRoundVisitsEachContenderOnce) {
+  const std::string order = visits(1);
+  for (std::size_t round = 0; round < 6; ++round) {
+    std::string visited = order.substr(round * 3, 3);
+    std::sort(visited.begin(), visited.end());
+    EXPECT_EQ(visited, "abc");
+  }
+}
+
+TEST(Order, IsDrawnAnewForEachRound) {
+  EXPECT_NE(visits(1).substr(0, 9), visits(1).substr(9));
+  EXPECT_NE(visits(1), "abcabcabcabcabcabc");
+}
+
+TEST(Order, FollowsTheSeed) {
+  EXPECT_EQ(visits(1), visits(1));
+  EXPECT_EQ(visits(12), visits(12));
+  EXPECT_NE(visits(1), visits(12));
+}
+
+std::vector<Row> rows_of(const std::vector<Status>& statuses) {
+  std::vector<Row> rows(statuses.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].status = statuses[i];
+  return rows;
+}
+
+TEST(ExitCode, IsThatOfTheWorstRow) {
+  EXPECT_EQ(exit_code({}), 0);
+  EXPECT_EQ(exit_code(rows_of({Status::ok})), 0);
+  EXPECT_EQ(exit_code(rows_of({Status::functional, Status::skipped, Status::unsupported})), 0);
+  EXPECT_EQ(exit_code(rows_of({Status::ok, Status::error})), 8);
+  EXPECT_EQ(exit_code(rows_of({Status::error, Status::hung, Status::ok})), 4);
+  EXPECT_EQ(exit_code(rows_of({Status::hung, Status::error, Status::wrong})), 7);
+}
+
+TEST(AlgorithmNames, HiddenOnesRunOnlyWhenNamedInFull) {
+  lettered('a');
+  lettered('b');
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto shown = algorithm_names(Backend::host, {});
+  EXPECT_TRUE(has(shown, "ring_simple"));
+  EXPECT_FALSE(has(shown, "test_letter_a"));
+  EXPECT_FALSE(has(shown, "nccl_ring"));
+  const auto named = algorithm_names(Backend::host, {"test_letter_a", "test_*"});
+  EXPECT_TRUE(has(named, "ring_simple"));
+  EXPECT_TRUE(has(named, "test_letter_a"));
+  EXPECT_FALSE(has(named, "test_letter_b"));
+  EXPECT_EQ(std::vector<std::string>(named.end() - 3, named.end()),
+            (std::vector<std::string>{"nccl_auto", "nccl_ring", "nccl_tree"}));
+}
+
+}  // namespace
+}  // namespace arbench
