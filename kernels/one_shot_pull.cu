@@ -31,8 +31,9 @@ struct OneShotPull {
     reduce_strided<T, N>(ex, p, source, 0, packs, p.count, [&](std::uint64_t i, const Pack& sum) {
       store_pack<T>(p.output(rank), i, p.count, sum);
     });
-    if (!barrier<Orders::loads>(ex, p, ticket(epoch, 2))) return;
-    advance_call(ex, p, epoch);
+    arrive<Orders::loads>(ex, p, ticket(epoch, 2));
+    advance_call(ex, p, epoch);  // while the signals travel
+    await_mine(ex, p, ticket(epoch, 2));
   }
 };
 

@@ -1,7 +1,7 @@
 // One-shot allreduce by peer stores with inline sentinels: the data is its own flag.
 //   1. Every thread stores its packs into its slot in each peer's scratch.
-//   2. It polls its own scratch until no element of the peers' packs is the sentinel, sums in rank order, writes the
-//      output and puts the sentinel back.
+//   2. It polls its own scratch until no element of the peers' packs is the sentinel, puts the sentinel back, sums in rank
+//      order and writes the output.
 // Two slot sets alternate by call parity. No barrier is needed: a rank can start call k+2 only after it got all of call
 // k+1, so every peer had ended call k, resets included, before any store of call k+2 can reach the set of call k.
 // Per rank on the link: (n-1) S written; one one-way trip.
@@ -32,17 +32,17 @@ ARBENCH_DEVICE bool has_sentinel(const Pack& pack) {
          has_sentinel<T>(pack.word[2]) || has_sentinel<T>(pack.word[3]);
 }
 
-/// The pack with every sentinel replaced by another NaN.
+/// The pack with every sentinel replaced by another NaN. In a half-word pair the borrow may also
+/// flip the sign of a neighbouring 0xfffe, a NaN too.
 template <class T>
 ARBENCH_DEVICE Pack without_sentinel(Pack pack) {
-  if (!has_sentinel<T>(pack)) [[likely]]
-    return pack;
-  for (std::uint32_t& word : pack.word) {
+  ARBENCH_UNROLL
+  for (int w = 0; w < 4; ++w) {
+    std::uint32_t& word = pack.word[w];
     if constexpr (sizeof(T) == 4) {
       if (word == 0xffffffffu) word = 0x7fffffffu;
     } else {
-      if ((word & 0xffffu) == 0xffffu) word &= 0xffff7fffu;
-      if (word >> 16 == 0xffffu) word &= 0x7fffffffu;
+      word ^= (~word - 0x00010001u) & word & 0x80008000u;
     }
   }
   return pack;
@@ -61,64 +61,73 @@ struct OneShotPush {
   /// Slot of `writer` in `owner`'s scratch, in the set of this call's parity.
   static ARBENCH_DEVICE Pack* slot(const Peers& p, int owner, int writer, std::uint32_t parity,
                                    std::uint64_t packs) {
-    return reinterpret_cast<Pack*>(p.scratch(owner)) +
-           (parity * static_cast<std::uint64_t>(p.ranks) + writer) * packs;
+    const std::uint32_t index = parity * static_cast<std::uint32_t>(p.ranks) + writer;
+    return reinterpret_cast<Pack*>(p.scratch(owner)) + index * packs;
   }
 
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
-    const std::uint32_t epoch = begin_call(ex, p);
-    const std::uint64_t packs = packs_of<T>(p.count);
-    send<T, N>(ex, p, epoch & 1, packs);
-    ex.sync_block();
-    advance_call(ex, p, epoch);
-    receive<T, N>(ex, p, epoch & 1, packs);
+    if (p.count % kPerPack<T> == 0) {  // looking for a tail pack by pack costs 0.1 us a call
+      run<T, N, true>(ex, p);
+    } else {
+      run<T, N, false>(ex, p);
+    }
   }
 
-  template <class T, int N, class Exec>
+  template <class T, int N, bool whole, class Exec>
+  ARBENCH_DEVICE void run(const Exec& ex, const Peers& p) const {
+    const std::uint32_t epoch = begin_call(ex, p);
+    const std::uint64_t packs = packs_of<T>(p.count);
+    send<T, N, whole>(ex, p, epoch & 1, packs);
+    ex.sync_block();
+    advance_call(ex, p, epoch);
+    receive<T, N, whole>(ex, p, epoch & 1, packs);
+  }
+
+  template <class T, int N, bool whole, class Exec>
   ARBENCH_DEVICE void send(const Exec& ex, const Peers& p, std::uint32_t parity,
                            std::uint64_t packs) const {
-    const int ranks = ranks_of<N>(p);
+    const int rank = ex.rank(), ranks = ranks_of<N>(p);
     for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
-      const Pack own = without_sentinel<T>(load_pack<T>(p.input(ex.rank()), i, p.count));
+      const Pack own = without_sentinel<T>(load_pack<T, whole>(p.input(rank), i, p.count));
       ARBENCH_UNROLL
       for (int step = 1; step < ranks; ++step) {  // each rank starts with another peer
-        const int peer = ex.rank() + step < ranks ? ex.rank() + step : ex.rank() + step - ranks;
-        ex.store_inline(slot(p, peer, ex.rank(), parity, packs) + i, own);
+        const int peer = rank + step < ranks ? rank + step : rank + step - ranks;
+        ex.store_inline(slot(p, peer, rank, parity, packs) + i, own);
       }
     }
   }
 
-  template <class T, int N, class Exec>
+  template <class T, int N, bool whole, class Exec>
   ARBENCH_DEVICE void receive(const Exec& ex, const Peers& p, std::uint32_t parity,
                               std::uint64_t packs) const {
     constexpr int kSlots = N > 0 ? N : kMaxRanks;
-    const int rank = ex.rank();
+    const int rank = ex.rank(), ranks = ranks_of<N>(p);
     for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
       Pack pack[kSlots];
-      const Pack own = without_sentinel<T>(load_pack<T>(p.input(rank), i, p.count));
-      if (!wait_until(ex, p, kAnyPeer, 0, [&](std::uint32_t*) {
-            bool here = true;
-            ARBENCH_UNROLL
-            for (int r = 0; r < ranks_of<N>(p); ++r)
-              if (r != rank) pack[r] = ex.load_inline(slot(p, rank, r, parity, packs) + i);
-            ARBENCH_UNROLL
-            for (int r = 0; r < ranks_of<N>(p); ++r)
-              here = here && (r == rank || !has_sentinel<T>(pack[r]));
-            return here;
-          }))
+      const Pack own = load_pack<T, whole>(p.input(rank), i, p.count);
+      const auto all_here = [&](std::uint32_t*) {
+        bool here = true;
+        ARBENCH_UNROLL
+        for (int r = 0; r < ranks; ++r)
+          if (r != rank) pack[r] = ex.load_inline(slot(p, rank, r, parity, packs) + i);
+        ARBENCH_UNROLL
+        for (int r = 0; r < ranks; ++r) here = here && (r == rank || !has_sentinel<T>(pack[r]));
+        return here;
+      };
+      if (!wait_until(ex, p, kAnyPeer, 0, all_here))
         return;  // on record; what is missing stays missing
       ARBENCH_UNROLL
-      for (int r = 0; r < ranks_of<N>(p); ++r)
+      for (int r = 0; r < ranks; ++r)  // before the sum, so that the stores overlap with it
+        if (r != rank)
+          ex.store_inline(slot(p, rank, r, parity, packs) + i, Pack{{~0u, ~0u, ~0u, ~0u}});
+      ARBENCH_UNROLL
+      for (int r = 0; r < ranks; ++r)
         if (r == rank) pack[r] = own;  // by value: choosing between addresses would cost registers
       Sum<T> sum(pack[0]);
       ARBENCH_UNROLL
-      for (int r = 1; r < ranks_of<N>(p); ++r) sum.add(pack[r]);
-      store_pack<T>(p.output(rank), i, p.count, sum.rounded());
-      ARBENCH_UNROLL
-      for (int r = 0; r < ranks_of<N>(p); ++r)
-        if (r != rank)
-          ex.store_inline(slot(p, rank, r, parity, packs) + i, Pack{{~0u, ~0u, ~0u, ~0u}});
+      for (int r = 1; r < ranks; ++r) sum.add(pack[r]);
+      store_pack<T, whole>(p.output(rank), i, p.count, sum.rounded());
     }
   }
 };

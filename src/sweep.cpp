@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "arbench/peers.hpp"
 #include "option_table.hpp"
 #include "option_values.hpp"
 
@@ -164,6 +165,11 @@ std::vector<Case> expand(const Options& options, const Machine& machine,
                          const std::vector<std::string>& algorithm_names) {
   const Backend backend = resolved_backend(options, machine);
   const Options settled = with_defaults(options, backend);
+  if (const int threads = options.geometry.threads;
+      backend == Backend::cuda && threads > 0 && threads < kMinGpuThreads)
+    refuse({"--threads", std::to_string(threads)},
+           "too few for a GPU, accepts " + std::to_string(kMinGpuThreads) + " to " +
+               std::to_string(kMaxThreads) + " there: a block has a thread for each rank");
   const auto devices =
       backend == Backend::host ? host_devices(options, machine) : cuda_devices(options, machine);
   const auto names = chosen(options.algorithms, algorithm_names);

@@ -168,11 +168,12 @@ ARBENCH_SHARED_INLINE std::uint32_t element_bits(T value) {
 }
 
 /// Pack `i` of an array of `count` elements; what lies behind the last element reads as zero. All
-/// indices into the pack are constants, also in the tail, so that it stays in registers.
-template <class T>
+/// indices into the pack are constants, also in the tail, so that it stays in registers. `whole`:
+/// the caller knows that no pack is a partial one.
+template <class T, bool whole = false>
 ARBENCH_SHARED_INLINE Pack load_pack(const void* base, std::uint64_t i, std::uint64_t count) {
   const std::uint64_t first = i * kPerPack<T>;
-  if (first + kPerPack<T> <= count) return static_cast<const Pack*>(base)[i];
+  if (whole || first + kPerPack<T> <= count) return static_cast<const Pack*>(base)[i];
   constexpr int kPerWord = static_cast<int>(4 / sizeof(T));
   Pack pack{};
   ARBENCH_UNROLL
@@ -184,11 +185,11 @@ ARBENCH_SHARED_INLINE Pack load_pack(const void* base, std::uint64_t i, std::uin
 }
 
 /// Writes pack `i` of an array of `count` elements and nothing behind the last element.
-template <class T>
+template <class T, bool whole = false>
 ARBENCH_SHARED_INLINE void store_pack(void* base, std::uint64_t i, std::uint64_t count,
                                       const Pack& pack) {
   const std::uint64_t first = i * kPerPack<T>;
-  if (first + kPerPack<T> <= count) {
+  if (whole || first + kPerPack<T> <= count) {
     static_cast<Pack*>(base)[i] = pack;
     return;
   }

@@ -12,6 +12,8 @@ namespace arbench {
 inline constexpr int kMaxRanks = 16;
 inline constexpr int kMaxBlocks = 128;
 inline constexpr int kMaxThreads = 512;
+inline constexpr int kMinGpuThreads = 32;  ///< per block on a GPU: one for every rank, a whole warp
+static_assert(kMinGpuThreads >= kMaxRanks);
 
 /// One signal word, alone in 128 bytes so that two writers never share a PCIe write. Exactly one
 /// rank writes it.
@@ -23,8 +25,7 @@ struct alignas(128) Flag {
 /// `flag`, nobody polls remotely. Zeroed when the contender is opened; from then on the values only
 /// grow (modulo 2^32).
 struct Signals {
-  std::uint32_t epoch[kMaxBlocks];   ///< calls so far; all entries advance with each call, whatever
-                                     ///< its geometry
+  std::uint32_t epoch[kMaxBlocks];   ///< calls so far, counted by each block for itself
   std::uint32_t fault_claimed;       ///< the first thread that gives up waiting takes it
   Flag flag[kMaxBlocks][kMaxRanks];  ///< [block][writer]
 };

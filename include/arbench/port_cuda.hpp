@@ -11,6 +11,7 @@ inline namespace port_cuda {
 class Exec {
  public:
   static constexpr std::uint32_t kPollsPerCheck = 1024;
+  static constexpr bool kThreadPerRank = true;  ///< blocks have kMinGpuThreads threads or more
 
   /// A grid launch lays its ranks along y.
   __device__ explicit Exec(int first_rank) : rank_(first_rank + static_cast<int>(blockIdx.y)) {}

@@ -43,6 +43,7 @@ struct BlockState {
 class Exec {
  public:
   static constexpr std::uint32_t kPollsPerCheck = 16;
+  static constexpr bool kThreadPerRank = false;
 
   Exec(int thread, int threads, int block, int blocks, int rank, BlockState* state)
       : thread_(thread),
