@@ -133,11 +133,13 @@ Algorithm record() {
   record.kernel = false;
   record.launches_at_once = kLanes;
   record.reject = [](const Case& point) -> std::optional<std::string> {
-    // A stream and its lanes per rank; waits and what they wait for may not share a hardware queue, of which there are 32.
-    if (point.launch == Launch::processes || !point.is_virtual()) return std::nullopt;
-    if (point.ranks() * (kLanes + 1) <= 32) return std::nullopt;
-    return "needs " + std::to_string(point.ranks() * (kLanes + 1)) +
-           " streams on one device, 32 run side by side";
+    // Streams of one context that wait for each other: CUDA promises nothing. On an H200 (driver 580) one point in twenty of
+    // 4 or 8 ranks stood still at 4 MiB, with all work enqueued and room on the device; 2 ranks never did.
+    if (point.launch == Launch::processes || !point.is_virtual() || point.ranks() == 2)
+      return std::nullopt;
+    return std::to_string(point.ranks()) + " virtual ranks of " + std::to_string(kLanes + 1) +
+           " streams each do not run side by side reliably in one process; --launch processes runs "
+           "them";
   };
   record.scratch = [](const Case& point) {
     const auto ranks = static_cast<std::uint64_t>(point.ranks());

@@ -12,6 +12,7 @@ Runs the program ARBENCH in parts, each into a folder OUT/PART with its table be
   large      a message above 2^31 bytes
   processes  a process per rank, CUDA IPC, under an MPS daemon that is started for it
   nccl       NCCL's rings and trees over loopback sockets: right or wrong, no times
+  sanitizer  a short sweep under compute-sanitizer's memcheck and racecheck, which must be on PATH
 Without PART all of them run, in about 6 minutes on an H200. Times of virtual ranks say nothing about
 several GPUs.
 END
@@ -21,7 +22,7 @@ END
 program=$1 out=$2
 shift 2
 parts=("$@")
-((${#parts[@]})) || parts=(threads dtypes grid large processes nccl)
+((${#parts[@]})) || parts=(threads dtypes grid large processes nccl sanitizer)
 mkdir -p "$out"
 
 # run PART OPTIONS...: exit codes other than 0 are kept in the table file, and the parts go on.
@@ -31,6 +32,19 @@ run() {
   echo "one_gpu: $part" >&2
   { echo "$ arbench run $*"; "$program" run "$@" --out "$out/$part" || code=$?; } >"$out/$part.txt"
   echo "exit code $code" >>"$out/$part.txt"
+}
+
+# sanitize TOOL: exit code 77 if it found something.
+sanitize() {
+  local code=0 call=(--tool "$1" --target-processes all --error-exitcode 77)
+  local sweep=(run --sizes "1000,57344" --gpus "2,3" --placement out_of_place,in_place --rounds 1
+    --replays 2 --ops 3 --row-seconds 0.01 --timeout 30)
+  mkdir -p "$out/sanitizer"
+  {
+    echo "$ compute-sanitizer ${call[*]} arbench ${sweep[*]}"
+    compute-sanitizer "${call[@]}" "$program" "${sweep[@]}" || code=$?
+  } >"$out/sanitizer/$1.txt" 2>&1
+  echo "exit code $code" >>"$out/sanitizer/$1.txt"
 }
 
 # MPS makes processes that share a GPU run together; its pipes lie in a folder of our own.
@@ -61,6 +75,7 @@ for part in "${parts[@]}"; do
       ;;
     processes) with_mps run processes "${three[@]}" --launch processes --row-seconds 0.03 ;;
     nccl) with_mps run nccl "${three[@]}" --launch processes --nccl-loopback --algo 'nccl*' ;;
+    sanitizer) sanitize memcheck && sanitize racecheck ;;
     *) echo "one_gpu: unknown part '$part'" >&2 && usage >&2 && exit 2 ;;
   esac
 done

@@ -94,6 +94,7 @@ class Driver {
   Peers peers_of(const Case& point, const Symmetric& memory);
   std::uint64_t offset(Which which) const;  ///< of the data within a rank's buffers
   std::byte* own(Which which, int served) const;
+  void use_all_queues();
   std::unique_ptr<Graph> capture(Slot& slot, int ops);
   void enqueue_ops(Slot& slot, int ops);
   void replay_ops(Slot& slot, int ops);
