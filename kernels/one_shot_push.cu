@@ -67,28 +67,31 @@ struct OneShotPush {
 
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
-    if (p.count % kPerPack<T> == 0) {  // looking for a tail pack by pack costs 0.1 us a call
-      run<T, N, true>(ex, p);
+    // Looking for a tail pack by pack costs 0.1 us a call, counting packs in 64 bits 0.05 us (H200).
+    if (p.count % kPerPack<T> == 0 && packs_of<T>(p.count) < 1u << 31) {
+      run<T, N, std::uint32_t, true>(ex, p);
     } else {
-      run<T, N, false>(ex, p);
+      run<T, N, std::uint64_t, false>(ex, p);
     }
   }
 
-  template <class T, int N, bool whole, class Exec>
+  template <class T, int N, class Index, bool whole, class Exec>
   ARBENCH_DEVICE void run(const Exec& ex, const Peers& p) const {
     const std::uint32_t epoch = begin_call(ex, p);
     const std::uint64_t packs = packs_of<T>(p.count);
-    send<T, N, whole>(ex, p, epoch & 1, packs);
+    send<T, N, Index, whole>(ex, p, epoch & 1, packs);
     ex.sync_block();
     advance_call(ex, p, epoch);
-    receive<T, N, whole>(ex, p, epoch & 1, packs);
+    receive<T, N, Index, whole>(ex, p, epoch & 1, packs);
   }
 
-  template <class T, int N, bool whole, class Exec>
+  template <class T, int N, class Index, bool whole, class Exec>
   ARBENCH_DEVICE void send(const Exec& ex, const Peers& p, std::uint32_t parity,
                            std::uint64_t packs) const {
     const int rank = ex.rank(), ranks = ranks_of<N>(p);
-    for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
+    const Index first = static_cast<Index>(first_pack(ex));
+    const Index stride = static_cast<Index>(pack_stride(ex));
+    for (Index i = first; i < packs; i += stride) {
       const Pack own = without_sentinel<T>(load_pack<T, whole>(p.input(rank), i, p.count));
       ARBENCH_UNROLL
       for (int step = 1; step < ranks; ++step) {  // each rank starts with another peer
@@ -98,12 +101,14 @@ struct OneShotPush {
     }
   }
 
-  template <class T, int N, bool whole, class Exec>
+  template <class T, int N, class Index, bool whole, class Exec>
   ARBENCH_DEVICE void receive(const Exec& ex, const Peers& p, std::uint32_t parity,
                               std::uint64_t packs) const {
     constexpr int kSlots = N > 0 ? N : kMaxRanks;
     const int rank = ex.rank(), ranks = ranks_of<N>(p);
-    for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex)) {
+    const Index first = static_cast<Index>(first_pack(ex));
+    const Index stride = static_cast<Index>(pack_stride(ex));
+    for (Index i = first; i < packs; i += stride) {
       Pack pack[kSlots];
       const Pack own = load_pack<T, whole>(p.input(rank), i, p.count);
       const auto all_here = [&](std::uint32_t*) {

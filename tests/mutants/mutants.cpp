@@ -83,10 +83,10 @@ struct SingleBuffer {
   void operator()(const E& ex, const Peers& p) const {
     const std::uint32_t epoch = begin_call(ex, p);
     const std::uint64_t packs = packs_of<T>(p.count);
-    OneShotPush{}.send<T, N, false>(ex, p, 0, packs);
+    OneShotPush{}.send<T, N, std::uint64_t, false>(ex, p, 0, packs);
     ex.sync_block();
     advance_call(ex, p, epoch);
-    OneShotPush{}.receive<T, N, false>(ex, p, 0, packs);
+    OneShotPush{}.receive<T, N, std::uint64_t, false>(ex, p, 0, packs);
   }
 };
 
