@@ -157,9 +157,9 @@ Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
 /// A stream's launch queue holds about 1000 entries. A host thread that fills it waits inside the
 /// driver, and with ranks of one process on one device nobody else can enqueue what it waits for.
 /// So eager samples stay well below.
-int Driver::ops_per_sample(const Algorithm& algorithm, const Case& point) const {
+int Driver::ops_per_sample(const Case& point, int launches_per_op) const {
   if (point.mode == Mode::graph) return config_.ops;
-  return std::clamp(kMaxBehindGate / algorithm.launches_per_op(point), 1, config_.ops);
+  return std::clamp(kMaxBehindGate / launches_per_op, 1, config_.ops);
 }
 
 Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
@@ -193,7 +193,9 @@ Opened Driver::open(int index, const Case& point) {
   }
   agree(problem);
   opened.geometry = slot->geometry;
-  slot->ops = opened.ops = ops_per_sample(*slot->algorithm, point);
+  const int launches = slot->algorithm->launches_per_op(point);
+  slot->ops = opened.ops = ops_per_sample(point, launches);
+  slot->pairs = opened.pairs = ops_per_sample(point, launches + 1);
   const Scratch scratch = slot->algorithm->scratch(point);
   slot->memory = allocate(kScratchOffset + padded(scratch.bytes));
   for (void* memory : slot->memory.own) {
@@ -222,8 +224,7 @@ Opened Driver::open(int index, const Case& point) {
     finish(&kept, generous_us(point, 1));
   }
   if (point.mode == Mode::graph && point.count() > 0) {
-    for (const int ops : {kept.ops, kept.chain_ops, 1})
-      if (!kept.graphs.contains(ops)) kept.graphs[ops] = capture(kept, ops);
+    capture_all(kept);
     finish(&kept, 0);
   }
   if (kept.op.ran) opened.ran = kept.op.ran();
@@ -236,6 +237,7 @@ void Driver::close(int index) {
   if (found == slots_.end()) return;
   // Before the op: NCCL waits for the graphs that hold its communicator.
   found->second->graphs.clear();
+  found->second->barrier_graphs.clear();
   found->second->op = {};
   release(found->second->memory);
   slots_.erase(found);
@@ -255,12 +257,12 @@ void Driver::use_all_queues() {
   stream_->queue().join();
 }
 
-std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
+std::unique_ptr<Graph> Driver::capture(const std::function<void()>& enqueue) {
   std::string problem;
   std::unique_ptr<Graph> graph;
   stream_->begin_capture();
   try {
-    enqueue_ops(slot, ops);
+    enqueue();
     graph = stream_->end_capture();
   } catch (const std::exception& error) {
     stream_->abandon_capture();
@@ -271,6 +273,13 @@ std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
   return graph;
 }
 
+void Driver::capture_all(Slot& slot) {
+  for (const int ops : {slot.ops, slot.chain_ops, 1})
+    if (!slot.graphs.contains(ops)) slot.graphs[ops] = capture([&] { enqueue_ops(slot, ops); });
+  for (const Sequence sequence : {Sequence::isolated, Sequence::barriers})
+    slot.barrier_graphs[sequence] = capture([&] { enqueue_barriers(slot, sequence); });
+}
+
 void Driver::enqueue_ops(Slot& slot, int ops) {
   for (int i = 0; i < ops; ++i) slot.op.enqueue(stream_->queue());
 }
@@ -279,6 +288,20 @@ void Driver::enqueue_ops(Slot& slot, int ops) {
 void Driver::replay_ops(Slot& slot, int ops) {
   if (slot.graphs.empty()) return enqueue_ops(slot, ops);
   stream_->replay(*slot.graphs.at(ops));
+}
+
+void Driver::enqueue_barriers(Slot& slot, Sequence sequence) {
+  for (int i = 0; i < slot.pairs; ++i) {
+    kernels_.meet(stream_->queue(), start_peers_, served_);
+    if (sequence == Sequence::isolated) enqueue_ops(slot, 1);
+  }
+}
+
+/// One sample's work, in the mode of the case.
+void Driver::replay(Slot& slot, Sequence sequence) {
+  if (sequence == Sequence::ops) return replay_ops(slot, slot.ops);
+  if (slot.barrier_graphs.empty()) return enqueue_barriers(slot, sequence);
+  stream_->replay(*slot.barrier_graphs.at(sequence));
 }
 
 /// Waits for the stream, bounded; then looks whether a kernel gave up waiting.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,9 +45,17 @@ class Hung : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a timed sample is made of.
+enum class Sequence : std::uint32_t {
+  ops,       ///< K ops behind each other: the chained latency
+  isolated,  ///< a barrier over all ranks and one op, as often
+  barriers   ///< the same without the ops: what `isolated` is too large by
+};
+
 struct Opened {
   Geometry geometry;
-  int ops = 0;  ///< per sample: K, or fewer where K eager ops are more than a launch queue holds
+  int ops = 0;    ///< per sample: K, or fewer where K eager ops are more than a launch queue holds
+  int pairs = 0;  ///< the same for barriers with an op behind each
   std::string ran;     ///< Op::ran after the first op
   std::string remark;  ///< e.g. that fewer blocks run than the algorithm wants
 };
@@ -69,12 +78,12 @@ class Driver {
   /// Replays of many ops and of one, with inputs that change from one to the next, poisoned outputs,
   /// guard bands; all on the device.
   Verified verify(int slot, std::uint32_t salt);
-  /// Runs the contender untimed in its own mode; returns its time, us per op on the slowest rank of
-  /// this driver.
-  double warm_up(int slot);
+  /// Runs the sequence untimed in the contender's own mode; returns its time, us per op (or barrier) on
+  /// the slowest rank of this driver.
+  double warm_up(int slot, Sequence sequence = Sequence::ops);
   /// One visit: `replays` samples into `us`, one row of config.max_replays per served rank, us per
-  /// op. Returns the host's median enqueue time per op in us.
-  double round(int slot, int replays, double* us);
+  /// op (or barrier). Returns the host's median enqueue time per op in us.
+  double round(int slot, int replays, double* us, Sequence sequence = Sequence::ops);
 
  private:
   /// An allocation of equal size on every rank, and its addresses by rank as seen from here.
@@ -90,20 +99,23 @@ class Driver {
   void agree(const std::string& problem);
   void ensure_buffers(std::uint64_t bytes);
   Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);
-  int ops_per_sample(const Algorithm& algorithm, const Case& point) const;
+  int ops_per_sample(const Case& point, int launches_per_op) const;
   Peers peers_of(const Case& point, const Symmetric& memory);
   std::uint64_t offset(Which which) const;  ///< of the data within a rank's buffers
   std::byte* own(Which which, int served) const;
   void use_all_queues();
-  std::unique_ptr<Graph> capture(Slot& slot, int ops);
+  std::unique_ptr<Graph> capture(const std::function<void()>& enqueue);
+  void capture_all(Slot& slot);
   void enqueue_ops(Slot& slot, int ops);
   void replay_ops(Slot& slot, int ops);
+  void enqueue_barriers(Slot& slot, Sequence sequence);
+  void replay(Slot& slot, Sequence sequence);
   void finish(Slot* slot, double expected_us);
   void enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results);
   void open_gate();
-  double round_graph(Slot& slot, int replays, double* us);
-  double round_eager(Slot& slot, int replays, double* us);
-  void keep_samples(const Slot& slot, int replay, int from, int to, double* us);
+  double round_graph(Slot& slot, Sequence sequence, int replays, double* us);
+  double round_eager(Slot& slot, Sequence sequence, int replays, double* us);
+  void keep_samples(int steps, int replay, int from, int to, double* us);
 
   WorldConfig config_;
   int first_rank_, served_;

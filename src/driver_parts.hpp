@@ -34,10 +34,20 @@ struct Driver::Slot {
   Geometry geometry;
   Symmetric memory;  ///< Signals, then scratch
   Op op;
-  std::map<int, std::unique_ptr<Graph>> graphs;  ///< by their ops; graph mode only
-  int ops = 0;                                   ///< per sample
+  std::map<int, std::unique_ptr<Graph>> graphs;               ///< by their ops; graph mode only
+  std::map<Sequence, std::unique_ptr<Graph>> barrier_graphs;  ///< of `pairs` barriers; likewise
+  int ops = 0;                                                ///< per sample
+  int pairs = 0;         ///< of a barrier and an op, per sample
   int chain_ops = 0;     ///< that follow each other in verify(): in place few keep the data exact
   double us_per_op = 0;  ///< of the warm-up, for deadlines
+  std::map<Sequence, double> us_per_pair;  ///< likewise
+
+  int steps(Sequence sequence) const { return sequence == Sequence::ops ? ops : pairs; }
+  double us_per_step(Sequence sequence) const {
+    if (sequence == Sequence::ops) return us_per_op;
+    const auto known = us_per_pair.find(sequence);
+    return known == us_per_pair.end() ? 0 : known->second;
+  }
 };
 
 }  // namespace arbench

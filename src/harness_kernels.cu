@@ -39,6 +39,17 @@ struct Start {
   }
 };
 
+struct Meet {
+  static constexpr bool kSpecialised = false;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    const std::uint32_t epoch = begin_call(ex, p);
+    if (!barrier<Orders::nothing>(ex, p, ticket(epoch, 1))) return;
+    advance_call(ex, p, epoch);
+  }
+};
+
 struct Fill {
   static constexpr bool kSpecialised = false;
   void* data;
@@ -100,14 +111,20 @@ Geometry local_shape(std::uint64_t items) {
   return {static_cast<int>(std::min<std::uint64_t>(items / 512 + 1, kMaxBlocks)), 512};
 }
 
+/// One block per rank, on a GPU with a thread for every rank.
+Geometry meeting_shape() { return {1, kBackend == Backend::host ? 1 : kMinGpuThreads}; }
+
 struct RegisterHarness {
   RegisterHarness() {
     register_harness_kernels(
         kBackend,
         {.start =
              [](Queue& queue, const Peers& peers, std::uint32_t gate, int grid_ranks) {
-               const Geometry shape{1, kBackend == Backend::host ? 1 : 32};
-               launch(queue, Start{gate}, peers, Dtype::f32, shape, grid_ranks);
+               launch(queue, Start{gate}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             },
+         .meet =
+             [](Queue& queue, const Peers& peers, int grid_ranks) {
+               launch(queue, Meet{}, peers, Dtype::f32, meeting_shape(), grid_ranks);
              },
          .fill =
              [](Queue& queue, Dtype dtype, void* data, std::uint64_t count, int rank,

@@ -27,6 +27,8 @@ struct CheckResult {
 struct HarnessKernels {
   /// Waits until the host opens `gate`, then a barrier over all ranks, so that they start together.
   void (*start)(Queue&, const Peers&, std::uint32_t gate, int grid_ranks);
+  /// A barrier over all ranks, and nothing else. Takes turns with start() on the same signals.
+  void (*meet)(Queue&, const Peers&, int grid_ranks);
   /// Writes rank `rank`'s exact input, `count` elements.
   void (*fill)(Queue&, Dtype, void* data, std::uint64_t count, int rank, Pattern);
   /// Compares with ==, element by element, with factor * the sum over all ranks; `ranks` 0: with

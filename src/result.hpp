@@ -49,6 +49,8 @@ struct Row {
   std::string ran;              ///< what a library really ran ("ring/ll"), "unverified", or empty
   int ops_per_graph = 0;        ///< K, in both modes; eager mode may need fewer
   std::optional<Summary> time;  ///< empty unless status is ok
+  /// One op behind a barrier over all ranks, us: median over samples, less that of the barriers.
+  std::optional<double> iso_us_median;
   std::optional<double> cpu_us_median;  ///< host enqueue time per op, slowest rank
   std::optional<std::uint64_t>
       wrong;  ///< wrong elements over all ranks; empty when nothing was checked

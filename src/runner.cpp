@@ -24,6 +24,8 @@ struct Contender {
   int replays = 0;
   std::vector<std::vector<double>> rounds;
   std::vector<double> cpu_us;
+  int isolated_replays = 0;
+  std::vector<double> isolated_us, barrier_us;  ///< samples of all rounds, maxima over ranks
   std::vector<Sample> samples;
   bool done = false;  ///< its row is final: it could not run, or it failed
 };
@@ -140,6 +142,8 @@ class Group {
       contender->row.wrong.reset();
       contender->rounds.clear();
       contender->cpu_us.clear();
+      contender->isolated_us.clear();
+      contender->barrier_us.clear();
       contender->samples.clear();
     }
     const bool whole = each(live, [&](Contender& c) { prepare(c); }) && measure(live) &&
@@ -228,10 +232,20 @@ class Group {
     const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
     if (algorithm->library && options_.nccl_loopback)
       return finish_untimed(contender, Status::functional, "ranks met over loopback sockets");
-    const double us_per_replay = world_->warm_up(contender.index) * opened.ops;
+    decide_replays(contender, opened);
+  }
+
+  /// Shares the round's time out: isolated samples, with the barriers that go with them, take a third.
+  void decide_replays(Contender& contender, const Opened& opened) {
+    const auto us = [&](Sequence sequence) { return world_->warm_up(contender.index, sequence); };
+    const auto replays = [&](double budget_us, double us_per_replay, int least) {
+      return static_cast<int>(std::clamp<double>(
+          budget_us / us_per_replay, std::min(least, options_.replays), options_.replays));
+    };
     const double budget_us = options_.row_seconds * 1e6 / options_.rounds;
-    contender.replays = static_cast<int>(std::clamp<double>(
-        budget_us / us_per_replay, std::min(kLeastReplays, options_.replays), options_.replays));
+    contender.replays = replays(budget_us * 2 / 3, us(Sequence::ops) * opened.ops, kLeastReplays);
+    contender.isolated_replays =
+        replays(budget_us / 3, (us(Sequence::isolated) + us(Sequence::barriers)) * opened.pairs, 1);
   }
 
   static void remark(Contender& contender, const std::string& text) {
@@ -292,6 +306,17 @@ class Group {
     benchmark::RunSpecifiedBenchmarks(&benchmark_file_, ".");  // whatever the environment filters
     benchmark::ClearRegisteredBenchmarks();
     if (failure) std::rethrow_exception(failure);
+    isolate(contender);
+  }
+
+  void isolate(Contender& contender) {
+    const auto measure = [&](Sequence sequence, std::vector<double>& us) {
+      const RoundResult result =
+          world_->round(contender.index, contender.isolated_replays, sequence);
+      us.insert(us.end(), result.worst.begin(), result.worst.end());
+    };
+    measure(Sequence::isolated, contender.isolated_us);
+    measure(Sequence::barriers, contender.barrier_us);
   }
 
   void keep(Contender& contender, int round, const RoundResult& result) {
@@ -306,6 +331,7 @@ class Group {
     if (contender.done) return;
     contender.row.time = summarize(contender.rounds, options_.seed);
     contender.row.cpu_us_median = median(contender.cpu_us);
+    contender.row.iso_us_median = median(contender.isolated_us) - median(contender.barrier_us);
     if (contender.row.point.launch == Launch::processes && contender.row.point.is_virtual() &&
         contender.row.point.backend == Backend::cuda && !machine_.mps)
       remark(contender,

@@ -26,6 +26,7 @@ struct World::Reply {
   enum class Kind : std::uint32_t { ok, stopped, refused, unsupported, hung, error } kind;
   Geometry geometry;
   int ops;
+  int pairs;
   std::uint64_t wrong;
   double us;
   char ran[64];
@@ -131,7 +132,7 @@ void World::start_workers() {
     }
     workers_.push_back(pid);
   }
-  call({Verb::start, 0, 0, 0});
+  call({Verb::start, 0, 0, 0, {}});
   healthy_ = true;
 }
 
@@ -139,7 +140,7 @@ void World::start_workers() {
 /// that do not.
 void World::end_workers() noexcept {
   if (healthy_) {
-    shared_->command = {Verb::quit, 0, 0, 0};
+    shared_->command = {Verb::quit, 0, 0, 0, {}};
     shared_->issued.fetch_add(1, std::memory_order_release);
     const auto end = Clock::now() + std::chrono::seconds(5);
     while (!workers_.empty() && Clock::now() < end) {
@@ -224,6 +225,7 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply, doub
       const Opened opened = driver.open(command.index, cases_.at(command.index));
       reply.geometry = opened.geometry;
       reply.ops = opened.ops;
+      reply.pairs = opened.pairs;
       put(reply.ran, opened.ran);
       put(reply.text, opened.remark);
       break;
@@ -235,10 +237,10 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply, doub
       break;
     }
     case Verb::warm_up:
-      reply.us = driver.warm_up(command.index);
+      reply.us = driver.warm_up(command.index, command.sequence);
       break;
     case Verb::round:
-      reply.us = driver.round(command.index, command.replays, us);
+      reply.us = driver.round(command.index, command.replays, us, command.sequence);
       break;
     case Verb::close:
       driver.close(command.index);
@@ -319,13 +321,13 @@ double World::generous_seconds(int index) const {
 }
 
 Opened World::open(int index) {
-  call({Verb::open, index, 0, 0}, generous_seconds(index));
+  call({Verb::open, index, 0, 0, {}}, generous_seconds(index));
   const Reply& first = shared_->replies[0];
-  return {first.geometry, first.ops, first.ran, first.text};
+  return {first.geometry, first.ops, first.pairs, first.ran, first.text};
 }
 
 Verified World::verify(int index, std::uint32_t salt) {
-  call({Verb::verify, index, 0, salt}, generous_seconds(index));
+  call({Verb::verify, index, 0, salt, {}}, generous_seconds(index));
   Verified all;
   for (int driver = 0; driver < config_.drivers(); ++driver) {
     const Reply& reply = shared_->replies[driver];
@@ -335,17 +337,18 @@ Verified World::verify(int index, std::uint32_t salt) {
   return all;
 }
 
-double World::warm_up(int index) {
-  call({Verb::warm_up, index, 0, 0}, generous_seconds(index));
+double World::warm_up(int index, Sequence sequence) {
+  call({Verb::warm_up, index, 0, 0, sequence}, generous_seconds(index));
   double worst = 0;
   for (int driver = 0; driver < config_.drivers(); ++driver)
     worst = std::max(worst, shared_->replies[driver].us);
-  us_per_op_[index] = worst;
+  us_per_op_[{index, sequence}] = worst;
   return worst;
 }
 
-RoundResult World::round(int index, int replays) {
-  call({Verb::round, index, replays, 0}, 10e-6 * us_per_op_[index] * config_.ops * replays);
+RoundResult World::round(int index, int replays, Sequence sequence) {
+  call({Verb::round, index, replays, 0, sequence},
+       10e-6 * us_per_op_[{index, sequence}] * config_.ops * replays);
   RoundResult result;
   result.worst.assign(static_cast<std::size_t>(replays), 0);
   for (int rank = 0; rank < config_.ranks(); ++rank) {
@@ -359,6 +362,6 @@ RoundResult World::round(int index, int replays) {
   return result;
 }
 
-void World::close(int index) { call({Verb::close, index, 0, 0}); }
+void World::close(int index) { call({Verb::close, index, 0, 0, {}}); }
 
 }  // namespace arbench

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arbench/case.hpp"
@@ -55,8 +56,8 @@ class World {
   // Each throws CaseFailed or Interrupted.
   Opened open(int index);
   Verified verify(int index, std::uint32_t salt);
-  double warm_up(int index);
-  RoundResult round(int index, int replays);
+  double warm_up(int index, Sequence sequence = Sequence::ops);
+  RoundResult round(int index, int replays, Sequence sequence = Sequence::ops);
   void close(int index);
   /// Ends the workers, whatever they do, and starts fresh ones; nothing is open then.
   void restart();
@@ -71,6 +72,7 @@ class World {
     int index;
     int replays;
     std::uint32_t salt;
+    Sequence sequence;
   };
   struct Reply;
 
@@ -89,7 +91,7 @@ class World {
   std::vector<Case> cases_;
   Shared* shared_ = nullptr;  ///< mapped, inherited by all workers
   std::size_t shared_bytes_ = 0;
-  std::map<int, double> us_per_op_;  ///< of warm_up(), by case
+  std::map<std::pair<int, Sequence>, double> us_per_op_;  ///< of warm_up(), by case
   std::vector<pid_t> workers_;
   bool healthy_ = false;  ///< all workers are idle and can be asked to end
 };

@@ -40,6 +40,7 @@ Row full_row() {
                      .cv_pct = 3.5,
                      .outliers_mild = 4,
                      .outliers_severe = 1};
+  row.iso_us_median = 9.5;
   row.cpu_us_median = 1.5;
   return row;
 }
@@ -73,7 +74,7 @@ TEST(Columns, LineOfAnOkRow) {
             "1,2025-01-31T12:34:56Z,1a2b3c4+cuda12.8+Release,12.8,590.48.01,2.28.9,one_shot_pull,"
             "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,out_of_place,"
             "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,cuda,0,A + B,36,512,,12,1200,"
-            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,,ok,\n");
+            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,9.5,,1.5,8.192,12.288,,0,,,,,ok,\n");
 }
 
 TEST(Columns, LineOfARowThatDidNotRun) {
@@ -102,7 +103,7 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("rounds":12,"samples":1200,"lat_us_median":7.0,"lat_us_ci_lo":6.875,)"
       R"("lat_us_ci_hi":7.125,"lat_us_min":6.5,"lat_us_mean":7.25,"lat_us_p90":8.0,)"
       R"("lat_us_p95":9.0,"lat_us_p99":10.5,"lat_us_max":64.0,"lat_us_mad":0.125,)"
-      R"("cv_pct":3.5,"outliers_mild":4,"outliers_severe":1,"iso_us_median":null,)"
+      R"("cv_pct":3.5,"outliers_mild":4,"outliers_severe":1,"iso_us_median":9.5,)"
       R"("skew_us_median":null,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
       R"("busbw_GBps":12.288,"pct_ring_ceiling":null,"wrong":0,"max_ulp":null,)"
       R"("max_abs_err":null,"sm_mhz_min":null,"throttled":null,"status":"ok","reason":null})");
@@ -113,8 +114,9 @@ TEST(Columns, OnlyAnOkRowHasATime) {
                               Status::wrong, Status::hung, Status::error}) {
     Row row = full_row();
     row.status = status;
-    for (const char* name : {"rounds", "samples", "lat_us_median", "lat_us_ci_lo", "lat_us_max",
-                             "cv_pct", "cpu_us_median", "algbw_GBps", "busbw_GBps"})
+    for (const char* name :
+         {"rounds", "samples", "lat_us_median", "lat_us_ci_lo", "lat_us_max", "cv_pct",
+          "iso_us_median", "cpu_us_median", "algbw_GBps", "busbw_GBps"})
       EXPECT_EQ(field(row, name), "null") << name << " " << word(status);
   }
 }

@@ -39,6 +39,7 @@ TEST(Runner, SamplesAreRoundsTimesReplays) {
     EXPECT_EQ(outcome.rows[i].time->samples, 6);
     EXPECT_GT(outcome.rows[i].time->min, 0);
     EXPECT_GT(outcome.rows[i].cpu_us_median.value_or(0), 0);
+    EXPECT_TRUE(outcome.rows[i].iso_us_median);
     std::vector<std::tuple<int, int, int>> keys;
     for (const Sample& sample : outcome.samples[i]) {
       keys.emplace_back(sample.round, sample.replay, sample.rank);
