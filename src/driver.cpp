@@ -51,10 +51,24 @@ Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
   finish(nullptr, 0);
   start_peers_ = peers_of(Case{}, harness_);
   start_peers_.ranks = config.ranks();
+  open_clocks();
   rendezvous_.barrier();
 }
 
 Driver::~Driver() = default;  // what is left goes with the process, which ends soon after
+
+/// Ranks of one device have one clock, and so have all host threads.
+void Driver::open_clocks() {
+  times_ = static_cast<Times*>(device_->allocate(sizeof(Times)));
+  const std::vector<int>& devices = config_.devices;
+  if (config_.backend == Backend::host ||
+      std::count(devices.begin(), devices.end(), devices[0]) == config_.ranks())
+    return;
+  clocks_ = allocate(kScratchOffset + sizeof(std::uint64_t));
+  stream_->queue().fill(clocks_.own[0], 0, kScratchOffset);
+  finish(nullptr, 0);
+  clock_peers_ = peers_of(Case{}, clocks_);
+}
 
 void Driver::agree(const std::string& problem) {
   for (const std::string& text : rendezvous_.all_gather(cut(problem)))
@@ -299,7 +313,7 @@ void Driver::enqueue_barriers(Slot& slot, Sequence sequence) {
 
 /// One sample's work, in the mode of the case.
 void Driver::replay(Slot& slot, Sequence sequence) {
-  if (sequence == Sequence::ops) return replay_ops(slot, slot.ops);
+  if (!with_barriers(sequence)) return replay_ops(slot, slot.ops);
   if (slot.barrier_graphs.empty()) return enqueue_barriers(slot, sequence);
   stream_->replay(*slot.barrier_graphs.at(sequence));
 }

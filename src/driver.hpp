@@ -26,6 +26,7 @@ struct WorldConfig {
   double timeout_seconds = 10;
   int ops = 20;           ///< K
   int max_replays = 100;  ///< per round
+  double skew_us = 0;     ///< one rank after the other starts a chained sample so much later
   bool nccl_loopback = false;
 
   int ranks() const { return static_cast<int>(devices.size()); }
@@ -48,6 +49,7 @@ class Hung : public std::runtime_error {
 /// What a timed sample is made of.
 enum class Sequence : std::uint32_t {
   ops,       ///< K ops behind each other: the chained latency
+  together,  ///< the same, but all ranks start each sample together: for the skew at its end
   isolated,  ///< a barrier over all ranks and one op, as often
   barriers   ///< the same without the ops: what `isolated` is too large by
 };
@@ -58,6 +60,21 @@ struct Opened {
   int pairs = 0;  ///< the same for barriers with an op behind each
   std::string ran;     ///< Op::ran after the first op
   std::string remark;  ///< e.g. that fewer blocks run than the algorithm wants
+};
+
+/// Where a round's samples go: `max_replays` places for each served rank, one rank after the other.
+struct Samples {
+  double* us;                        ///< per op (or barrier)
+  std::int64_t* start_ns = nullptr;  ///< on rank 0's clock; may be null
+  std::int64_t* end_ns = nullptr;
+};
+
+/// What is known of a round beside its samples, by one driver.
+struct Visit {
+  double cpu_us = 0;          ///< host's median enqueue time per op
+  bool stamped = false;       ///< the samples have start_ns and end_ns
+  double clock_error_us = 0;  ///< of the stamps
+  double sm_mhz = 0;          ///< multiprocessor clock at the end of a chained round; 0: unknown
 };
 
 struct Verified {
@@ -81,9 +98,9 @@ class Driver {
   /// Runs the sequence untimed in the contender's own mode; returns its time, us per op (or barrier) on
   /// the slowest rank of this driver.
   double warm_up(int slot, Sequence sequence = Sequence::ops);
-  /// One visit: `replays` samples into `us`, one row of config.max_replays per served rank, us per
-  /// op (or barrier). Returns the host's median enqueue time per op in us.
-  double round(int slot, int replays, double* us, Sequence sequence = Sequence::ops);
+  /// One visit. The samples have stamps if each of them starts behind a gate: eager ones, those of
+  /// Sequence::together, and chained ones if ranks are to be late.
+  Visit round(int slot, int replays, const Samples& samples, Sequence sequence = Sequence::ops);
 
  private:
   /// An allocation of equal size on every rank, and its addresses by rank as seen from here.
@@ -97,6 +114,7 @@ class Driver {
   Symmetric allocate(std::uint64_t bytes);
   void release(Symmetric& memory);
   void agree(const std::string& problem);
+  void open_clocks();
   void ensure_buffers(std::uint64_t bytes);
   Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);
   int ops_per_sample(const Case& point, int launches_per_op) const;
@@ -113,9 +131,12 @@ class Driver {
   void finish(Slot* slot, double expected_us);
   void enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results);
   void open_gate();
-  double round_graph(Slot& slot, Sequence sequence, int replays, double* us);
-  double round_eager(Slot& slot, Sequence sequence, int replays, double* us);
-  void keep_samples(int steps, int replay, int from, int to, double* us);
+  double round_without_gaps(Slot& slot, Sequence sequence, int replays, const Samples& samples);
+  double round_with_gates(Slot& slot, Sequence sequence, int replays, const Samples& samples);
+  Start start_of(Sequence sequence, int replay);
+  void keep_samples(int steps, int replay, int from, int to, const Samples& samples);
+  void keep_stamps(int replay, const Samples& samples);
+  void compare_clocks();
 
   WorldConfig config_;
   int first_rank_, served_;
@@ -127,6 +148,17 @@ class Driver {
   Symmetric buffers_;           ///< per rank: guard, input, guard, guard, output, guard
   Symmetric harness_;           ///< Signals of the start barrier
   Peers start_peers_{};
+  /// Results of the harness's kernels in the memory of the first served rank.
+  struct Times {
+    Stamps stamps[kMaxRanks];
+    ClockOffset offset;
+    SmClock sm;
+  };
+  Times* times_ = nullptr;
+  Symmetric clocks_;  ///< Signals of compare_clocks(); empty where all ranks have one clock
+  Peers clock_peers_{};
+  std::uint32_t comparisons_ = 0;
+  ClockOffset offset_{};
   std::uint32_t gate_ = 0;
   std::map<int, std::unique_ptr<Slot>> slots_;
 };

@@ -28,6 +28,10 @@ inline double generous_us(const Case& point, int ops) {
   return static_cast<double>(point.bytes) * point.ranks() * ops / 500;
 }
 
+inline bool with_barriers(Sequence sequence) {
+  return sequence == Sequence::isolated || sequence == Sequence::barriers;
+}
+
 struct Driver::Slot {
   Case point;
   const Algorithm* algorithm = nullptr;
@@ -42,9 +46,9 @@ struct Driver::Slot {
   double us_per_op = 0;  ///< of the warm-up, for deadlines
   std::map<Sequence, double> us_per_pair;  ///< likewise
 
-  int steps(Sequence sequence) const { return sequence == Sequence::ops ? ops : pairs; }
+  int steps(Sequence sequence) const { return with_barriers(sequence) ? pairs : ops; }
   double us_per_step(Sequence sequence) const {
-    if (sequence == Sequence::ops) return us_per_op;
+    if (!with_barriers(sequence)) return us_per_op;
     const auto known = us_per_pair.find(sequence);
     return known == us_per_pair.end() ? 0 : known->second;
   }

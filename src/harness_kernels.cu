@@ -20,22 +20,56 @@ ARBENCH_SHARED_INLINE float exact_value(int rank, std::uint64_t i, Pattern patte
                         : static_cast<float>(static_cast<int>(x & 7u) - 3);
 }
 
-struct Start {
+struct StartTogether {
   static constexpr bool kSpecialised = false;
-  std::uint32_t gate;
+  Start start;
 
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
     const std::uint32_t epoch = begin_call(ex, p);
     bool late = false;
     if (ex.thread() == 0)
-      late = !wait_until(ex, p, kAnyPeer, gate, [&](std::uint32_t* seen) {
+      late = !wait_until(ex, p, kAnyPeer, start.gate, [&](std::uint32_t* seen) {
         *seen = ex.host_word(&p.control->gate);
-        return reached(*seen, gate);
+        return reached(*seen, start.gate);
       });
     if (ex.sync_block_any(late)) return;
     advance_call(ex, p, epoch);
     barrier(ex, p, ticket(epoch, 1));
+    if (ex.thread() != 0) return;
+    if (ex.rank() == start.late_rank) delay(ex, start.late_ns);
+    if (start.stamps != nullptr) start.stamps[ex.rank() - p.first_rank].start_ns = ex.now_ns();
+  }
+};
+
+struct End {
+  static constexpr bool kSpecialised = false;
+  Stamps* stamps;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    if (ex.thread() == 0) stamps[ex.rank() - p.first_rank].end_ns = ex.now_ns();
+  }
+};
+
+struct CompareClocks {
+  static constexpr bool kSpecialised = false;
+  std::uint32_t turn;
+  ClockOffset* result;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    if (ex.thread() == 0) compare_clocks(ex, p, turn, result);
+  }
+};
+
+struct MeasureSmClock {
+  static constexpr bool kSpecialised = false;
+  SmClock* result;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    if (ex.thread() == 0) *result = measure_sm_clock(ex);
   }
 };
 
@@ -119,8 +153,20 @@ struct RegisterHarness {
     register_harness_kernels(
         kBackend,
         {.start =
-             [](Queue& queue, const Peers& peers, std::uint32_t gate, int grid_ranks) {
-               launch(queue, Start{gate}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             [](Queue& queue, const Peers& peers, const Start& start, int grid_ranks) {
+               launch(queue, StartTogether{start}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             },
+         .end =
+             [](Queue& queue, const Peers& peers, Stamps* stamps, int grid_ranks) {
+               launch(queue, End{stamps}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             },
+         .compare_clocks =
+             [](Queue& queue, const Peers& peers, std::uint32_t turn, ClockOffset* result) {
+               launch(queue, CompareClocks{turn, result}, peers, Dtype::f32, meeting_shape());
+             },
+         .measure_sm_clock =
+             [](Queue& queue, SmClock* result) {
+               launch(queue, MeasureSmClock{result}, Peers{}, Dtype::f32, meeting_shape());
              },
          .meet =
              [](Queue& queue, const Peers& peers, int grid_ranks) {

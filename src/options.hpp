@@ -43,6 +43,7 @@ struct Options {
   int replays = 100;         ///< samples per round, at most
   int ops = 20;              ///< K, ops per graph
   double row_seconds = 0.3;  ///< timed work per row; large sizes take fewer replays to keep it
+  double skew_us = 0;        ///< --skew-us: one rank after the other starts late
   double timeout_seconds = 10;
   std::uint64_t seed = 1;
 

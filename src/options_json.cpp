@@ -32,6 +32,7 @@ nlohmann::json config_json(const Options& options) {
           {"replays", options.replays},
           {"ops", options.ops},
           {"row_seconds", options.row_seconds},
+          {"skew_us", options.skew_us},
           {"timeout_seconds", options.timeout_seconds},
           {"seed", options.seed},
           {"nccl_loopback", options.nccl_loopback},

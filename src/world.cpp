@@ -29,6 +29,7 @@ struct World::Reply {
   int pairs;
   std::uint64_t wrong;
   double us;
+  Visit visit;
   char ran[64];
   char text[RendezvousState::kText];
 };
@@ -93,8 +94,8 @@ std::string how_it_ended(int state) {
 
 World::World(WorldConfig config, std::vector<Case> cases)
     : config_(std::move(config)), cases_(std::move(cases)) {
-  shared_bytes_ =
-      sizeof(Shared) + sizeof(double) * kMaxRanks * static_cast<std::size_t>(config_.max_replays);
+  shared_bytes_ = sizeof(Shared) + (sizeof(double) + 2 * sizeof(std::int64_t)) * kMaxRanks *
+                                       static_cast<std::size_t>(config_.max_replays);
   void* memory =
       mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
@@ -113,9 +114,12 @@ World::~World() {
   munmap(shared_, shared_bytes_);
 }
 
-double* World::samples_of(int rank) const {
-  return reinterpret_cast<double*>(shared_ + 1) +
-         static_cast<std::ptrdiff_t>(rank) * config_.max_replays;
+/// Behind Shared: all ranks' times, then their starts, then their ends.
+Samples World::samples_of(int rank) const {
+  const auto room = static_cast<std::ptrdiff_t>(config_.max_replays);
+  auto* us = reinterpret_cast<double*>(shared_ + 1);
+  auto* start_ns = reinterpret_cast<std::int64_t*>(us + kMaxRanks * room);
+  return {us + rank * room, start_ns + rank * room, start_ns + (kMaxRanks + rank) * room};
 }
 
 void World::start_workers() {
@@ -219,7 +223,8 @@ void World::driver_loop(int index) {
   }
 }
 
-void World::carry_out(Driver& driver, const Command& command, Reply& reply, double* us) {
+void World::carry_out(Driver& driver, const Command& command, Reply& reply,
+                      const Samples& samples) {
   switch (command.verb) {
     case Verb::open: {
       const Opened opened = driver.open(command.index, cases_.at(command.index));
@@ -240,7 +245,7 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply, doub
       reply.us = driver.warm_up(command.index, command.sequence);
       break;
     case Verb::round:
-      reply.us = driver.round(command.index, command.replays, us, command.sequence);
+      reply.visit = driver.round(command.index, command.replays, samples, command.sequence);
       break;
     case Verb::close:
       driver.close(command.index);
@@ -347,19 +352,42 @@ double World::warm_up(int index, Sequence sequence) {
 }
 
 RoundResult World::round(int index, int replays, Sequence sequence) {
+  const auto known = sequence == Sequence::together ? Sequence::ops : sequence;
   call({Verb::round, index, replays, 0, sequence},
-       10e-6 * us_per_op_[{index, sequence}] * config_.ops * replays);
+       10e-6 * us_per_op_[{index, known}] * config_.ops * replays +
+           2e-6 * config_.skew_us * replays);
   RoundResult result;
   result.worst.assign(static_cast<std::size_t>(replays), 0);
   for (int rank = 0; rank < config_.ranks(); ++rank) {
-    const double* us = samples_of(rank);
+    const double* us = samples_of(rank).us;
     result.us.emplace_back(us, us + replays);
     for (int replay = 0; replay < replays; ++replay)
       result.worst[replay] = std::max(result.worst[replay], us[replay]);
   }
-  for (int driver = 0; driver < config_.drivers(); ++driver)
-    result.cpu_us = std::max(result.cpu_us, shared_->replies[driver].us);
+  for (int driver = 0; driver < config_.drivers(); ++driver) {
+    const Visit& visit = shared_->replies[driver].visit;
+    result.cpu_us = std::max(result.cpu_us, visit.cpu_us);
+    result.clock_error_us = std::max(result.clock_error_us, visit.clock_error_us);
+    result.sm_mhz = driver == 0 ? visit.sm_mhz : std::min(result.sm_mhz, visit.sm_mhz);
+  }
+  if (!shared_->replies[0].visit.stamped) return result;
+  result.start_skew_us = spread(samples_of(0).start_ns, replays);
+  result.end_skew_us = spread(samples_of(0).end_ns, replays);
   return result;
+}
+
+std::vector<double> World::spread(const std::int64_t* first_rank, int replays) const {
+  std::vector<double> us;
+  for (int replay = 0; replay < replays; ++replay) {
+    std::int64_t least = first_rank[replay], most = least;
+    for (int rank = 1; rank < config_.ranks(); ++rank) {
+      const std::int64_t ns = first_rank[rank * config_.max_replays + replay];
+      least = std::min(least, ns);
+      most = std::max(most, ns);
+    }
+    us.push_back(static_cast<double>(most - least) / 1e3);
+  }
+  return us;
 }
 
 void World::close(int index) { call({Verb::close, index, 0, 0, {}}); }

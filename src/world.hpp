@@ -43,6 +43,10 @@ struct RoundResult {
   std::vector<std::vector<double>> us;  ///< [rank][replay] per op
   std::vector<double> worst;            ///< [replay] maximum over ranks
   double cpu_us = 0;                    ///< host enqueue time per op, slowest driver
+  /// [replay] latest less earliest rank; empty where samples have no stamps, see Driver::round().
+  std::vector<double> start_skew_us, end_skew_us;
+  double clock_error_us = 0;  ///< of the largest of the ranks' clock offsets
+  double sm_mhz = 0;          ///< lowest of all ranks; 0: unknown
 };
 
 class World {
@@ -84,8 +88,9 @@ class World {
   void look_after_workers();
   [[noreturn]] void worker_main(int worker);
   void driver_loop(int driver);
-  void carry_out(Driver& driver, const Command& command, Reply& reply, double* us);
-  double* samples_of(int rank) const;
+  void carry_out(Driver& driver, const Command& command, Reply& reply, const Samples& samples);
+  Samples samples_of(int rank) const;
+  std::vector<double> spread(const std::int64_t* first_rank, int replays) const;
 
   WorldConfig config_;
   std::vector<Case> cases_;

@@ -51,7 +51,7 @@ Steps steps_of(const std::string& algorithm, Mode mode, Placement placement, std
     if (looks) steps.verify = logged();
     driver.warm_up(0);
     if (looks) steps.warm_up = logged();
-    driver.round(0, 2, us.data());
+    driver.round(0, 2, {us.data()});
     if (looks) steps.round = logged();
     if (looks && ops != nullptr) *ops = opened.ops;
     driver.close(0);
@@ -118,7 +118,7 @@ Texts isolated_steps(const std::string& algorithm, Mode mode, Sequence sequence)
     if (index == 0) logged();
     driver.warm_up(0, sequence);
     if (index == 0) steps.push_back(logged());
-    driver.round(0, 2, us.data(), sequence);
+    driver.round(0, 2, {us.data()}, sequence);
     if (index == 0) steps.push_back(logged());
     EXPECT_GT(us[1], 0);
   });
@@ -146,6 +146,44 @@ TEST(Schedule, BarriersCountAgainstTheLaunchQueue) {
             (Texts{"erer", "erer"}));
 }
 
+/// Rank 0 in even samples, rank 1 in odd ones.
+TEST(Schedule, ALateRankRotates) {
+  WorldConfig config = host_config(2);
+  config.skew_us = 100'000;
+  std::vector<double> us(20);
+  std::vector<std::int64_t> start(20), end(20);
+  for (const Mode mode : {Mode::eager, Mode::graph}) {
+    on_all_drivers(config, [&](Driver& driver, int rank) {
+      driver.open(0, host_case("one_shot_pull", config, Dtype::bf16, 24, mode, {1, 1}));
+      const int row = rank * 10;
+      const Visit visit = driver.round(0, 4, {&us[row], &start[row], &end[row]});
+      EXPECT_TRUE(visit.stamped);
+      EXPECT_EQ(visit.clock_error_us, 0);
+    });
+    for (const int replay : {0, 2}) EXPECT_GT(start[replay], start[10 + replay]);
+    for (const int replay : {1, 3}) EXPECT_GT(start[10 + replay], start[replay]);
+    for (const int replay : {0, 1, 2, 3}) {
+      EXPECT_GT(end[replay], start[replay]);
+      EXPECT_GT(end[10 + replay], start[10 + replay]);
+    }
+  }
+}
+
+TEST(Schedule, ChainedGraphsHaveNoStamps) {
+  const WorldConfig config = host_config(2);
+  on_all_drivers(config, [&](Driver& driver, int) {
+    std::vector<double> us(10);
+    std::vector<std::int64_t> start(10, -1), end(10, -1);
+    const Samples samples{us.data(), start.data(), end.data()};
+    driver.open(0, host_case("one_shot_pull", config, Dtype::bf16, 24, Mode::graph, {1, 1}));
+    EXPECT_FALSE(driver.round(0, 2, samples).stamped);
+    EXPECT_EQ(end[1], -1);
+    EXPECT_TRUE(driver.round(0, 2, samples, Sequence::together).stamped);
+    EXPECT_GT(end[1], start[1]);
+    EXPECT_EQ(end[2], -1);
+  });
+}
+
 /// Ops that wait for nobody, of which rank 1's take a millisecond.
 TEST(Schedule, AnIsolatedOpStartsWhenAllRanksHaveDoneTheOneBefore) {
   static std::atomic<int> done[2];
@@ -162,7 +200,7 @@ TEST(Schedule, AnIsolatedOpStartsWhenAllRanksHaveDoneTheOneBefore) {
     on_all_drivers(config, [&](Driver& driver, int) {
       std::vector<double> us(10);
       driver.open(0, host_case(alone, config, Dtype::bf16, 24, mode, {1, 1}));
-      driver.round(0, 5, us.data(), Sequence::isolated);
+      driver.round(0, 5, {us.data()}, Sequence::isolated);
     });
   EXPECT_EQ(done[0], 30);
   EXPECT_EQ(done[1], 30);
@@ -175,7 +213,7 @@ TEST(Schedule, ARoundFillsTheSamplesOfItsRanks) {
     std::vector<double> us(10, -1);
     for (const Mode mode : {Mode::eager, Mode::graph}) {
       driver.open(0, host_case("one_shot_pull", config, Dtype::bf16, 24, mode, {1, 1}));
-      driver.round(0, 4, us.data());
+      driver.round(0, 4, {us.data()});
       EXPECT_GT(us[0], 0);
       EXPECT_GT(us[3], 0);
       EXPECT_EQ(us[4], -1);
@@ -186,7 +224,7 @@ TEST(Schedule, ARoundFillsTheSamplesOfItsRanks) {
   on_all_drivers(grid, [&](Driver& driver, int) {
     std::vector<double> us(20, -1);
     driver.open(0, host_case("one_shot_pull", grid, Dtype::bf16, 24, Mode::graph, {1, 1}));
-    driver.round(0, 4, us.data());
+    driver.round(0, 4, {us.data()});
     EXPECT_GT(us[3], 0);
     EXPECT_EQ(us[4], -1);
     EXPECT_EQ(us[10], us[0]);  // one row of max_replays per rank; one launch serves both

@@ -44,6 +44,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.replays, 100);
   EXPECT_EQ(options.ops, 20);
   EXPECT_EQ(options.row_seconds, 0.3);
+  EXPECT_EQ(options.skew_us, 0);
   EXPECT_EQ(options.timeout_seconds, 10);
   EXPECT_EQ(options.seed, 1U);
   EXPECT_FALSE(options.dry_run || options.nccl_loopback || options.verbose);
@@ -70,7 +71,8 @@ TEST(Options, EveryOptionReachesItsField) {
   const Options options = parsed(
       "--algo ring_*,nccl_auto --dtype f32,f16 --gpus 8,3 --mode graph --placement "
       "in_place,out_of_place --devices 3,3,1 --backend cuda --launch processes --blocks 36 "
-      "--threads 512 --rounds 3 --replays 7 --ops 122 --row-seconds 1.5 --timeout 0.25 --seed 0 "
+      "--threads 512 --rounds 3 --replays 7 --ops 122 --row-seconds 1.5 --skew-us 2.5 --timeout "
+      "0.25 --seed 0 "
       "--dry-run --nccl-loopback --nccl-lib /x/libnccl.so.2 --out results/a --verbose");
   EXPECT_EQ(options.algorithms, (Words{"ring_*", "nccl_auto"}));
   EXPECT_EQ(options.dtypes, (std::vector{Dtype::f32, Dtype::f16}));
@@ -85,6 +87,7 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_EQ(options.replays, 7);
   EXPECT_EQ(options.ops, 122);
   EXPECT_EQ(options.row_seconds, 1.5);
+  EXPECT_EQ(options.skew_us, 2.5);
   EXPECT_EQ(options.timeout_seconds, 0.25);
   EXPECT_EQ(options.seed, 0U);
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
@@ -177,6 +180,7 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--replays N",
                            "--ops N",
                            "--row-seconds S",
+                           "--skew-us D",
                            "--timeout S",
                            "--seed N",
                            "--nccl-lib PATH",

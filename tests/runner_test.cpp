@@ -40,6 +40,11 @@ TEST(Runner, SamplesAreRoundsTimesReplays) {
     EXPECT_GT(outcome.rows[i].time->min, 0);
     EXPECT_GT(outcome.rows[i].cpu_us_median.value_or(0), 0);
     EXPECT_TRUE(outcome.rows[i].iso_us_median);
+    EXPECT_GT(outcome.rows[i].skew_us_median.value_or(0), 0);
+    EXPECT_GT(outcome.rows[i].start_skew_us_median.value_or(0), 0);
+    EXPECT_EQ(outcome.rows[i].clock_error_us, 0);
+    EXPECT_EQ(outcome.rows[i].added_skew_us, 0);
+    EXPECT_FALSE(outcome.rows[i].sm_mhz_min);  // the host counts no cycles
     std::vector<std::tuple<int, int, int>> keys;
     for (const Sample& sample : outcome.samples[i]) {
       keys.emplace_back(sample.round, sample.replay, sample.rank);
@@ -58,6 +63,31 @@ TEST(Runner, LittleTimeLeavesThreeReplaysAtLeast) {
   EXPECT_EQ(sweep({one_case("one_shot_pull")}, options).samples[0].size(), 6u);
   options.replays = 2;
   EXPECT_EQ(sweep({one_case("one_shot_pull")}, options).samples[0].size(), 4u);
+}
+
+TEST(Runner, AddedSkewIsSeenAtTheStartInCompleteRotations) {
+  Options options = quick();
+  options.replays = 5;
+  options.skew_us = 100000;
+  for (const Mode mode : {Mode::eager, Mode::graph}) {
+    Case point = one_case("one_shot_pull", 3);
+    point.mode = mode;
+    const Outcome outcome = sweep({point}, options);
+    EXPECT_EQ(outcome.rows[0].added_skew_us, 100000);
+    EXPECT_GT(outcome.rows[0].start_skew_us_median.value_or(0), 50000);
+    EXPECT_EQ(outcome.samples[0].size(), 6u);  // 2 rounds of 3, since 5 is no complete rotation
+    options.replays = 1;
+    EXPECT_EQ(sweep({point}, options).samples[0].size(), 6u);
+    options.replays = 5;
+  }
+}
+
+TEST(Runner, SkewIsMeasuredInGraphModeToo) {
+  Case point = one_case("one_shot_pull", 3);
+  point.mode = Mode::graph;
+  const Outcome outcome = sweep({point});
+  EXPECT_GT(outcome.rows[0].skew_us_median.value_or(0), 0);
+  EXPECT_GT(outcome.rows[0].start_skew_us_median.value_or(0), 0);
 }
 
 TEST(Runner, NoBytesHaveNoTime) {
