@@ -21,6 +21,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 class Graph {
  public:
   virtual ~Graph() = default;
+  /// Launches, copies and fills in it. Waiting of one lane for another is none.
+  virtual std::size_t nodes() const = 0;
 };
 
 class Stream {

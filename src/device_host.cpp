@@ -36,6 +36,7 @@ struct HostOp {
 class HostGraph : public Graph {
  public:
   explicit HostGraph(std::vector<HostOp> ops) : ops(std::move(ops)) {}
+  std::size_t nodes() const override { return ops.size(); }
   std::vector<HostOp> ops;
 };
 

@@ -292,6 +292,26 @@ void Driver::capture_all(Slot& slot) {
     if (!slot.graphs.contains(ops)) slot.graphs[ops] = capture([&] { enqueue_ops(slot, ops); });
   for (const Sequence sequence : {Sequence::isolated, Sequence::barriers})
     slot.barrier_graphs[sequence] = capture([&] { enqueue_barriers(slot, sequence); });
+  check_nodes(slot);
+}
+
+/// An algorithm that stopped enqueuing while it was captured would be fast for doing nothing. Each op
+/// has the nodes of one op alone, since events between lanes become edges. A library may keep nodes of
+/// its own in a graph, so at least one node more per op is all that is asked of it.
+void Driver::check_nodes(const Slot& slot) {
+  const std::size_t one = slot.graphs.at(1)->nodes();
+  const auto check = [&](const Graph& graph, int ops, int barriers) {
+    const auto all = static_cast<std::size_t>(ops + barriers);
+    const auto exact = static_cast<std::size_t>(ops) * one + static_cast<std::size_t>(barriers);
+    const bool right =
+        slot.algorithm->library ? graph.nodes() >= one - 1 + all : graph.nodes() == exact;
+    if (right) return;
+    throw std::runtime_error("capture: " + std::to_string(graph.nodes()) + " nodes for " +
+                             std::to_string(ops) + " ops and " + std::to_string(barriers) +
+                             " barriers, though one op has " + std::to_string(one));
+  };
+  for (const auto& [ops, graph] : slot.graphs) check(*graph, ops, 0);
+  check(*slot.barrier_graphs.at(Sequence::isolated), slot.pairs, slot.pairs);
 }
 
 void Driver::enqueue_ops(Slot& slot, int ops) {

@@ -124,6 +124,7 @@ class Driver {
   void use_all_queues();
   std::unique_ptr<Graph> capture(const std::function<void()>& enqueue);
   void capture_all(Slot& slot);
+  static void check_nodes(const Slot& slot);
   void enqueue_ops(Slot& slot, int ops);
   void replay_ops(Slot& slot, int ops);
   void enqueue_barriers(Slot& slot, Sequence sequence);
