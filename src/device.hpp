@@ -78,6 +78,8 @@ class Device {
   /// does not.
   virtual void connect(int peer) = 0;
   virtual int multiprocessors() = 0;
+  /// Of the cache that all multiprocessors share.
+  virtual std::uint64_t l2_bytes() = 0;
   virtual Control* control() = 0;
   virtual std::unique_ptr<Stream> stream() = 0;
 };

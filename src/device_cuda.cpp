@@ -268,6 +268,11 @@ class CudaDevice : public Device {
           "cudaDeviceGetAttribute");
     return value;
   }
+  std::uint64_t l2_bytes() override {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, cudaDevAttrL2CacheSize, id_), "cudaDeviceGetAttribute");
+    return static_cast<std::uint64_t>(value);
+  }
   Control* control() override { return control_; }
   std::unique_ptr<Stream> stream() override { return std::make_unique<CudaStream>(); }
 

@@ -233,6 +233,8 @@ class HostDevice : public Device {
 
   void connect(int) override {}
   int multiprocessors() override { return 1; }
+  /// Fixed, so that runs on different hosts do the same: that of one core of a common server.
+  std::uint64_t l2_bytes() override { return 1 << 20; }
   Control* control() override { return &control_; }
   std::unique_ptr<Stream> stream() override { return std::make_unique<HostStream>(); }
 

@@ -122,17 +122,76 @@ std::uint64_t Driver::offset(Which which) const {
   return which == Which::input ? kGuard : 3 * kGuard + padded(capacity_);
 }
 
-std::byte* Driver::own(Which which, int served) const {
-  return static_cast<std::byte*>(buffers_.own[static_cast<std::size_t>(served)]) + offset(which);
+std::uint64_t Driver::set_bytes() const { return 2 * (padded(capacity_) + 2 * kGuard); }
+
+std::byte* Driver::own(Which which, int served, int set) const {
+  return static_cast<std::byte*>(buffers_.own[static_cast<std::size_t>(served)]) + offset(which) +
+         static_cast<std::uint64_t>(set) * set_bytes();
 }
 
-void Driver::ensure_buffers(std::uint64_t bytes) {
-  if (bytes <= capacity_ && !buffers_.own.empty()) return;
+/// Fewer sets are there if memory does not hold as many.
+void Driver::ensure_buffers(std::uint64_t bytes, int sets) {
+  if (bytes <= capacity_ && (sets <= sets_ || !slots_.empty()) && !buffers_.own.empty()) return;
   if (!slots_.empty()) throw std::logic_error("buffers grow only between points");
   release(buffers_);
   capacity_ = 0;
-  buffers_ = allocate(2 * (padded(bytes) + 2 * kGuard));
+  sets_ = fitting_sets(bytes, sets);
+  buffers_ = allocate(2 * (padded(bytes) + 2 * kGuard) * static_cast<std::uint64_t>(sets_));
   capacity_ = bytes;
+}
+
+/// What goes through the L2 between two uses of a buffer: on the device with the largest one.
+std::uint64_t Driver::cold_bytes() {
+  std::uint64_t most = 0;
+  for (const std::string& text : rendezvous_.all_gather(std::to_string(device_->l2_bytes())))
+    most = std::max<std::uint64_t>(most, std::stoull(text));
+  return kColdFactor * most;
+}
+
+/// The buffers are evicted before each sample; within it as many sets take turns as there are ops, or
+/// as it takes for the others to evict one. The same for all contenders, whatever they do eagerly.
+int Driver::wanted_sets(const Case& point) {
+  if (point.l2 == L2::hot || point.bytes == 0) return 1;
+  const std::uint64_t bytes = point.bytes * (point.placement == Placement::in_place ? 1 : 2);
+  return static_cast<int>(
+      std::min<std::uint64_t>(cold_bytes() / bytes + 2, static_cast<std::uint64_t>(config_.ops)));
+}
+
+/// The rank with the least room decides for all.
+int Driver::fitting_sets(std::uint64_t bytes, int wanted) {
+  if (wanted == 1) return 1;
+  const auto sharing =
+      std::count(config_.devices.begin(), config_.devices.end(), config_.devices[first_rank_]);
+  int least = sets_that_fit(device_->free_bytes(), static_cast<int>(sharing),
+                            2 * (padded(bytes) + 2 * kGuard), wanted);
+  for (const std::string& text : rendezvous_.all_gather(std::to_string(least)))
+    least = std::min(least, std::stoi(text));
+  return least;
+}
+
+/// Collective. Allocates once what sweeping reads, and measures how long that takes.
+void Driver::prepare_sweep(const Case& point) {
+  if (point.l2 == L2::hot || swept_ != nullptr) return;
+  const std::uint64_t bytes = cold_bytes();
+  std::string problem;
+  try {
+    swept_ = device_->allocate(bytes);
+  } catch (const Refused& refused) {
+    problem = refused.what();
+  }
+  try {
+    agree(problem);
+  } catch (const Refused&) {
+    if (swept_ != nullptr) device_->release(std::exchange(swept_, nullptr));
+    throw;
+  }
+  stream_->queue().fill(swept_, 0, bytes);
+  stream_->record(0);
+  kernels_.sweep(stream_->queue(), swept_, bytes);
+  stream_->record(1);
+  finish(nullptr, static_cast<double>(bytes) / 500);  // 0.5 GB/s at least
+  sweep_us_ = stream_->elapsed_us(0, 1);
+  swept_bytes_ = bytes;
 }
 
 Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
@@ -194,7 +253,9 @@ Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
 }
 
 Opened Driver::open(int index, const Case& point) {
-  ensure_buffers(point.bytes);
+  prepare_sweep(point);
+  const int wanted = wanted_sets(point);
+  ensure_buffers(point.bytes, wanted);
   auto slot = std::make_unique<Slot>();
   slot->point = point;
   slot->algorithm = find_algorithm(config_.backend, point.algorithm);
@@ -206,6 +267,12 @@ Opened Driver::open(int index, const Case& point) {
     problem = refused.what();
   }
   agree(problem);
+  slot->sets = opened.sets = std::min(wanted, sets_);
+  opened.sweep_us = slot->cold() ? sweep_us_ : 0;
+  if (slot->sets < wanted)
+    opened.remark += (opened.remark.empty() ? "" : "; ") + std::string("not quite cold: ") +
+                     std::to_string(slot->sets) + " of " + std::to_string(wanted) +
+                     " buffer sets fit into memory";
   opened.geometry = slot->geometry;
   const int launches = slot->algorithm->launches_per_op(point);
   slot->ops = opened.ops = ops_per_sample(point, launches);
@@ -226,13 +293,14 @@ Opened Driver::open(int index, const Case& point) {
   Slot& kept = *(slots_[index] = std::move(slot));
   try {
     kept.op = kept.algorithm->open(context);
+    if (kept.cold() && !kept.op.enqueue_at) problem = "is bound to its buffers: no cold L2";
   } catch (const Refused& refused) {
     problem = refused.what();
   }
   agree(problem);
   kept.chain_ops = point.mode == Mode::graph ? kept.ops : kEagerChain;
   if (point.placement == Placement::in_place)  // each op multiplies by n; see Pattern
-    kept.chain_ops = std::min(kept.chain_ops, point.ranks() <= 8 ? 2 : 1);
+    kept.chain_ops = std::min(kept.chain_ops, (point.ranks() <= 8 ? 2 : 1) * kept.sets);
   if (kept.algorithm->library) {  // opens connections, which may not happen inside a capture
     kept.op.enqueue(stream_->queue());
     finish(&kept, generous_us(point, 1));
@@ -314,8 +382,14 @@ void Driver::check_nodes(const Slot& slot) {
   check(*slot.barrier_graphs.at(Sequence::isolated), slot.pairs, slot.pairs);
 }
 
+void Driver::enqueue_op(Slot& slot, int i) {
+  const int set = i % slot.sets;
+  if (set == 0) return slot.op.enqueue(stream_->queue());
+  slot.op.enqueue_at(stream_->queue(), static_cast<std::uint64_t>(set) * set_bytes());
+}
+
 void Driver::enqueue_ops(Slot& slot, int ops) {
-  for (int i = 0; i < ops; ++i) slot.op.enqueue(stream_->queue());
+  for (int i = 0; i < ops; ++i) enqueue_op(slot, i);
 }
 
 /// In the mode of the case.
@@ -327,7 +401,7 @@ void Driver::replay_ops(Slot& slot, int ops) {
 void Driver::enqueue_barriers(Slot& slot, Sequence sequence) {
   for (int i = 0; i < slot.pairs; ++i) {
     kernels_.meet(stream_->queue(), start_peers_, served_);
-    if (sequence == Sequence::isolated) enqueue_ops(slot, 1);
+    if (sequence == Sequence::isolated) enqueue_op(slot, i);
   }
 }
 

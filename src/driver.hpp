@@ -58,8 +58,10 @@ struct Opened {
   Geometry geometry;
   int ops = 0;    ///< per sample: K, or fewer where K eager ops are more than a launch queue holds
   int pairs = 0;  ///< the same for barriers with an op behind each
-  std::string ran;     ///< Op::ran after the first op
-  std::string remark;  ///< e.g. that fewer blocks run than the algorithm wants
+  std::string ran;      ///< Op::ran after the first op
+  std::string remark;   ///< e.g. that fewer blocks run than the algorithm wants
+  int sets = 1;         ///< of buffers
+  double sweep_us = 0;  ///< what evicting the buffers takes before each sample
 };
 
 /// Where a round's samples go: `max_replays` places for each served rank, one rank after the other.
@@ -115,21 +117,29 @@ class Driver {
   void release(Symmetric& memory);
   void agree(const std::string& problem);
   void open_clocks();
-  void ensure_buffers(std::uint64_t bytes);
+  void ensure_buffers(std::uint64_t bytes, int sets);
+  int wanted_sets(const Case& point);
+  int fitting_sets(std::uint64_t bytes, int wanted);
+  void prepare_sweep(const Case& point);
+  std::uint64_t cold_bytes();
   Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);
   int ops_per_sample(const Case& point, int launches_per_op) const;
   Peers peers_of(const Case& point, const Symmetric& memory);
   std::uint64_t offset(Which which) const;  ///< of the data within a rank's buffers
-  std::byte* own(Which which, int served) const;
+  std::uint64_t set_bytes() const;          ///< from one set of buffers to the next
+  std::byte* own(Which which, int served, int set = 0) const;
   void use_all_queues();
   std::unique_ptr<Graph> capture(const std::function<void()>& enqueue);
   void capture_all(Slot& slot);
   static void check_nodes(const Slot& slot);
+  void enqueue_op(Slot& slot, int i);
   void enqueue_ops(Slot& slot, int ops);
   void replay_ops(Slot& slot, int ops);
   void enqueue_barriers(Slot& slot, Sequence sequence);
   void replay(Slot& slot, Sequence sequence);
   void finish(Slot* slot, double expected_us);
+  void make_guards(const Slot& slot);
+  void make_inputs(const Slot& slot, int ops, Pattern pattern);
   void enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results);
   void open_gate();
   double round_without_gaps(Slot& slot, Sequence sequence, int replays, const Samples& samples);
@@ -146,8 +156,12 @@ class Driver {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Stream> stream_;
   std::uint64_t capacity_ = 0;  ///< message bytes the buffers hold
-  Symmetric buffers_;           ///< per rank: guard, input, guard, guard, output, guard
-  Symmetric harness_;           ///< Signals of the start barrier
+  int sets_ = 0;                ///< of them
+  Symmetric buffers_;           ///< per rank and set: guard, input, guard, guard, output, guard
+  void* swept_ = nullptr;       ///< cold_bytes() of zeros, there from the first cold case on
+  std::uint64_t swept_bytes_ = 0;
+  double sweep_us_ = 0;
+  Symmetric harness_;  ///< Signals of the start barrier
   Peers start_peers_{};
   /// Results of the harness's kernels in the memory of the first served rank.
   struct Times {

@@ -67,7 +67,7 @@ void Driver::compare_clocks() {
 Visit Driver::round(int index, int replays, const Samples& samples, Sequence sequence) {
   Slot& slot = *slots_.at(index);
   Visit visit;
-  visit.stamped = slot.graphs.empty() || sequence == Sequence::together ||
+  visit.stamped = slot.graphs.empty() || slot.cold() || sequence == Sequence::together ||
                   (sequence == Sequence::ops && config_.skew_us > 0);
   if (visit.stamped) {
     if (!with_barriers(sequence)) compare_clocks();
@@ -115,13 +115,14 @@ Start Driver::start_of(Sequence sequence, int replay) {
   return start;
 }
 
-/// Each sample has a gate of its own: eager, the host is slower than small ops, so it needs the head
+/// Each sample has a gate of its own, and evicts the buffers in front of it if it is to be cold. Eager, the host is slower than small ops, so it needs the head
 /// start every time. A rank's time begins when it starts, be it late or not.
 double Driver::round_with_gates(Slot& slot, Sequence sequence, int replays,
                                 const Samples& samples) {
   const int steps = slot.steps(sequence);
   std::vector<double> host_us;
   for (int i = 0; i < replays; ++i) {
+    if (slot.cold()) kernels_.sweep(stream_->queue(), swept_, swept_bytes_);
     kernels_.start(stream_->queue(), start_peers_, start_of(sequence, i), served_);
     stream_->record(0);
     const auto start = Clock::now();
@@ -132,7 +133,7 @@ double Driver::round_with_gates(Slot& slot, Sequence sequence, int replays,
     if (sequence == Sequence::ops && i == replays - 1)
       kernels_.measure_sm_clock(stream_->queue(), &times_->sm);
     open_gate();
-    finish(&slot, slot.us_per_step(sequence) * steps + config_.skew_us);
+    finish(&slot, slot.us_per_step(sequence) * steps + config_.skew_us + sweep_us_);
     keep_samples(steps, i, 0, 1, samples);
     keep_stamps(i, samples);
   }

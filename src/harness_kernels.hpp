@@ -43,6 +43,8 @@ struct HarnessKernels {
   void (*measure_sm_clock)(Queue&, SmClock* result);
   /// A barrier over all ranks, and nothing else. Takes turns with start() on the same signals.
   void (*meet)(Queue&, const Peers&, int grid_ranks);
+  /// Reads `bytes`, a multiple of 16, past the first-level caches.
+  void (*sweep)(Queue&, void* data, std::uint64_t bytes);
   /// Writes rank `rank`'s exact input, `count` elements.
   void (*fill)(Queue&, Dtype, void* data, std::uint64_t count, int rank, Pattern);
   /// Compares with ==, element by element, with factor * the sum over all ranks; `ranks` 0: with

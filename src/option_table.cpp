@@ -200,6 +200,12 @@ OptionGroup contender_options() {
                   set_words<&Options::dtypes>),
            option("--mode LIST", "of " + joined(words<Mode>()) + defaults(Options{}.modes),
                   set_words<&Options::modes>),
+           option("--l2 LIST",
+                  "of " + joined(words<L2>()) +
+                      ": cold evicts all buffers from the L2 before each sample, "
+                      "whose ops then use one set of buffers each" +
+                      defaults(Options{}.l2s),
+                  set_words<&Options::l2s>),
            option("--placement LIST",
                   "of " + joined(words<Placement>()) + defaults(Options{}.placements),
                   set_words<&Options::placements>),

@@ -32,6 +32,7 @@ struct Options {
       shape_elements;     ///< elements per rank from --model x --tokens, ascending
   std::vector<int> gpus;  ///< rank counts; empty: 2, 4, 8 and all devices; see expand()
   std::vector<Mode> modes{Mode::eager, Mode::graph};
+  std::vector<L2> l2s{L2::hot};
   std::vector<Placement> placements{Placement::out_of_place};
   std::vector<int> devices;        ///< --devices, ids may repeat; empty: see expand()
   int virtual_ranks = 0;           ///< --virtual N: N ranks on one device; 0: not asked for

@@ -21,6 +21,7 @@ nlohmann::json config_json(const Options& options) {
           {"shape_elements", options.shape_elements},
           {"gpus", options.gpus},
           {"modes", names(options.modes)},
+          {"l2", names(options.l2s)},
           {"placements", names(options.placements)},
           {"devices", options.devices},
           {"virtual_ranks", options.virtual_ranks},

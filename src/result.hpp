@@ -48,6 +48,7 @@ struct Row {
   Geometry geometry;            ///< blocks and threads that ran; zeros where the algorithm has none
   std::string ran;              ///< what a library really ran ("ring/ll"), "unverified", or empty
   int ops_per_graph = 0;        ///< K, in both modes; eager mode may need fewer
+  int l2_sets = 0;              ///< buffer sets; 0: not opened
   std::optional<Summary> time;  ///< empty unless status is ok
   /// One op behind a barrier over all ranks, us: median over samples, less that of the barriers.
   std::optional<double> iso_us_median;

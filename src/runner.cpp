@@ -28,6 +28,7 @@ struct Contender {
   std::vector<double> isolated_us, barrier_us;  ///< samples of all rounds, maxima over ranks
   std::vector<double> start_skew_us, end_skew_us;
   std::vector<double> clock_error_us, sm_mhz;  ///< by round
+  bool stamped = false;                        ///< its chained samples show the skew
   std::vector<Sample> samples;
   bool done = false;  ///< its row is final: it could not run, or it failed
 };
@@ -232,6 +233,7 @@ class Group {
     contender.row.ops_per_graph = opened.ops;
     contender.row.ran = opened.ran;
     contender.row.reason = opened.remark;
+    contender.row.l2_sets = opened.sets;
     if (opened.ran == "unverified") remark(contender, "what NCCL really ran is unverified");
     verify(contender);
     if (contender.done) return;
@@ -252,9 +254,9 @@ class Group {
           budget_us / us_per_replay, std::min(least, options_.replays), options_.replays));
     };
     const double budget_us = options_.row_seconds * 1e6 / options_.rounds;
-    const double chained_us = us(Sequence::ops) * opened.ops + options_.skew_us;
-    const double beside_us =
-        (us(Sequence::isolated) + us(Sequence::barriers)) * opened.pairs + chained_us;
+    const double chained_us = us(Sequence::ops) * opened.ops + options_.skew_us + opened.sweep_us;
+    const double beside_us = (us(Sequence::isolated) + us(Sequence::barriers)) * opened.pairs +
+                             chained_us + 2 * opened.sweep_us;
     contender.replays = replays(budget_us * 2 / 3, chained_us, kLeastReplays);
     contender.isolated_replays = replays(budget_us / 3, beside_us, 1);
     if (options_.skew_us == 0) return;
@@ -333,7 +335,7 @@ class Group {
     };
     measure(Sequence::isolated, contender.isolated_us);
     measure(Sequence::barriers, contender.barrier_us);
-    if (contender.row.point.mode == Mode::graph && options_.skew_us == 0)
+    if (!contender.stamped)
       keep_skew(contender,
                 world_->round(contender.index, contender.isolated_replays, Sequence::together));
   }
@@ -353,7 +355,8 @@ class Group {
     contender.rounds.push_back(result.worst);
     contender.cpu_us.push_back(result.cpu_us);
     if (result.sm_mhz > 0) contender.sm_mhz.push_back(result.sm_mhz);
-    if (!result.end_skew_us.empty()) keep_skew(contender, result);
+    contender.stamped = !result.end_skew_us.empty();
+    if (contender.stamped) keep_skew(contender, result);
   }
 
   void conclude(Contender& contender) {

@@ -27,6 +27,7 @@ struct World::Reply {
   Geometry geometry;
   int ops;
   int pairs;
+  int sets;
   std::uint64_t wrong;
   double us;
   Visit visit;
@@ -231,6 +232,8 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply,
       reply.geometry = opened.geometry;
       reply.ops = opened.ops;
       reply.pairs = opened.pairs;
+      reply.sets = opened.sets;
+      reply.us = opened.sweep_us;
       put(reply.ran, opened.ran);
       put(reply.text, opened.remark);
       break;
@@ -328,7 +331,7 @@ double World::generous_seconds(int index) const {
 Opened World::open(int index) {
   call({Verb::open, index, 0, 0, {}}, generous_seconds(index));
   const Reply& first = shared_->replies[0];
-  return {first.geometry, first.ops, first.pairs, first.ran, first.text};
+  return {first.geometry, first.ops, first.pairs, first.ran, first.text, first.sets, first.us};
 }
 
 Verified World::verify(int index, std::uint32_t salt) {

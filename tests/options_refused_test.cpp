@@ -136,6 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--dtype f16,", "--dtype f16,: " + kItem},
         Refused{"--mode grpah", "--mode grpah: unknown; accepts eager, graph; did you mean graph?"},
         Refused{"--mode both", "--mode both: unknown; accepts eager, graph"},
+        Refused{"--l2 warm", "--l2 warm: unknown; accepts hot, cold"},
         Refused{"--placement in-place",
                 "--placement in-place: unknown; accepts out_of_place, in_place; did you mean "
                 "in_place?"},

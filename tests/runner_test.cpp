@@ -90,6 +90,26 @@ TEST(Runner, SkewIsMeasuredInGraphModeToo) {
   EXPECT_GT(outcome.rows[0].start_skew_us_median.value_or(0), 0);
 }
 
+TEST(Runner, ColdContendersShareTheirSets) {
+  for (const Mode mode : {Mode::eager, Mode::graph}) {
+    std::vector<Case> cases;
+    for (const L2 l2 : {L2::hot, L2::cold})
+      for (const char* name : {"one_shot_pull", "p2p_copy_ring", "ring_simple"}) {
+        cases.push_back(one_case(name, 3));
+        cases.back().mode = mode;
+        cases.back().l2 = l2;
+      }
+    const Outcome outcome = sweep(cases);
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(outcome.rows[i].status, Status::ok) << outcome.rows[i].reason;
+      EXPECT_EQ(outcome.rows[i].reason, "");
+      EXPECT_EQ(outcome.rows[i].l2_sets, i < 3 ? 1 : 2);
+      EXPECT_GT(outcome.rows[i].skew_us_median.value_or(0), 0);
+      EXPECT_EQ(outcome.samples[i].size(), 6u);
+    }
+  }
+}
+
 TEST(Runner, NoBytesHaveNoTime) {
   const Outcome outcome = sweep({one_case("one_shot_pull", 2, Launch::threads, 0),
                                  one_case("two_shot_pull", 2, Launch::threads, 0)});
