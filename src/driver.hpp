@@ -119,7 +119,7 @@ class Driver {
   void open_clocks();
   void ensure_buffers(std::uint64_t bytes, int sets);
   int wanted_sets(const Case& point);
-  int fitting_sets(std::uint64_t bytes, int wanted);
+  int fitting_sets(std::uint64_t set_bytes, int wanted);
   void prepare_sweep(const Case& point);
   std::uint64_t cold_bytes();
   Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);

@@ -1,4 +1,5 @@
-// What the parts of Driver share: driver.cpp opens, driver_verify.cpp checks, driver_time.cpp times. Nobody else includes it.
+// What the parts of Driver share: driver.cpp opens, driver_cold.cpp evicts, driver_verify.cpp checks,
+// driver_time.cpp times. Nobody else includes it.
 #pragma once
 
 #include <algorithm>

@@ -115,8 +115,9 @@ Start Driver::start_of(Sequence sequence, int replay) {
   return start;
 }
 
-/// Each sample has a gate of its own, and evicts the buffers in front of it if it is to be cold. Eager, the host is slower than small ops, so it needs the head
-/// start every time. A rank's time begins when it starts, be it late or not.
+/// Each sample has a gate of its own: eager, the host is slower than small ops, so it needs the head
+/// start every time. In front of the gate the buffers are evicted if the sample is to be cold. A rank's
+/// time begins when it starts, be it late or not.
 double Driver::round_with_gates(Slot& slot, Sequence sequence, int replays,
                                 const Samples& samples) {
   const int steps = slot.steps(sequence);
