@@ -67,7 +67,7 @@ void* MicroRank::allocate(std::uint64_t bytes) {
 }
 
 Times MicroRank::time(const std::function<void()>& enqueue) {
-  kernels_.start(queue(), peers_, ++gate_, 1);
+  kernels_.start(queue(), peers_, {++gate_}, 1);
   stream_->record(0);
   const auto start = Clock::now();
   enqueue();

@@ -70,6 +70,12 @@ class CopyRing {
         packs_(arbench::packs_of(context.point)),
         chunk_((packs_ + p_.ranks - 1) / p_.ranks) {}
 
+  CopyRing shifted_by(std::uint64_t shift) const {
+    CopyRing other = *this;
+    other.p_ = shifted(p_, shift);
+    return other;
+  }
+
   void enqueue(Queue& queue) const {
     if (p_.count == 0) return;
     for (int lane = 0; lane < kLanes; ++lane) enqueue_lane(queue.lane(lane), lane);
@@ -154,7 +160,10 @@ Algorithm record() {
   };
   record.launches_per_op = [](const Case& point) { return kLanes * 4 * (point.ranks() - 1) + 4; };
   record.open = [](const OpenContext& context) {
-    return Op{[ring = CopyRing(context)](Queue& queue) { ring.enqueue(queue); }, {}, {}};
+    const auto at = [ring = CopyRing(context)](Queue& queue, std::uint64_t shift) {
+      ring.shifted_by(shift).enqueue(queue);
+    };
+    return Op{[at](Queue& queue) { at(queue, 0); }, {}, {}, at};
   };
   return record;
 }

@@ -79,7 +79,8 @@ def points(rows):
             continue  # it did not run, or had nothing to time
         conditions = Conditions(row["gpu"], row["backend"], row["virtual"] == "1", row["launch"],
                                 row["dtype"], row["placement"])
-        key = (positive(row, "ngpus", int), row["mode"])
+        cold = ", cold L2" if row.get("l2") == "cold" else ""
+        key = (positive(row, "ngpus", int), row["mode"] + cold)
         panel = found.setdefault(conditions, {}).setdefault(key, {})
         point = Point(positive(row, "bytes", int),
                       *(positive(row, name) for name in

@@ -12,8 +12,8 @@ bool Case::is_virtual() const {
 
 std::string Case::name() const {
   std::string text = "allreduce/" + algorithm + "/" + std::string(word(dtype)) + "/g" +
-                     std::to_string(ranks()) + "/" + std::string(word(mode)) + "/hot/" +
-                     std::to_string(bytes);
+                     std::to_string(ranks()) + "/" + std::string(word(mode)) + "/" +
+                     std::string(word(l2)) + "/" + std::to_string(bytes);
   if (placement == Placement::in_place) text += "/in_place";
   return text;
 }

@@ -21,6 +21,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 class Graph {
  public:
   virtual ~Graph() = default;
+  /// Launches, copies and fills in it. Waiting of one lane for another is none.
+  virtual std::size_t nodes() const = 0;
 };
 
 class Stream {
@@ -76,6 +78,8 @@ class Device {
   /// does not.
   virtual void connect(int peer) = 0;
   virtual int multiprocessors() = 0;
+  /// Of the cache that all multiprocessors share.
+  virtual std::uint64_t l2_bytes() = 0;
   virtual Control* control() = 0;
   virtual std::unique_ptr<Stream> stream() = 0;
 };

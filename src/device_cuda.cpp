@@ -93,7 +93,7 @@ class Lane : public CudaQueue {
 
 class CudaGraph : public Graph {
  public:
-  explicit CudaGraph(cudaGraph_t graph) {
+  CudaGraph(cudaGraph_t graph, std::size_t nodes) : nodes_(nodes) {
     const cudaError_t error = cudaGraphInstantiate(&exec_, graph, 0);
     cudaGraphDestroy(graph);
     check(error, "cudaGraphInstantiate");
@@ -101,8 +101,10 @@ class CudaGraph : public Graph {
   ~CudaGraph() override { cudaGraphExecDestroy(exec_); }
   CudaGraph(const CudaGraph&) = delete;
   cudaGraphExec_t get() const { return exec_; }
+  std::size_t nodes() const override { return nodes_; }
 
  private:
+  std::size_t nodes_;
   cudaGraphExec_t exec_ = nullptr;
 };
 
@@ -142,7 +144,7 @@ class CudaStream : public Stream, public CudaQueue {
       cudaGraphDestroy(graph);
       throw Refused("capture: the graph is empty");  // replaying it would time nothing
     }
-    auto result = std::make_unique<CudaGraph>(graph);
+    auto result = std::make_unique<CudaGraph>(graph, nodes);
     check(cudaGraphUpload(result->get(), stream_.get()), "cudaGraphUpload");
     return result;
   }
@@ -265,6 +267,11 @@ class CudaDevice : public Device {
     check(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, id_),
           "cudaDeviceGetAttribute");
     return value;
+  }
+  std::uint64_t l2_bytes() override {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, cudaDevAttrL2CacheSize, id_), "cudaDeviceGetAttribute");
+    return static_cast<std::uint64_t>(value);
   }
   Control* control() override { return control_; }
   std::unique_ptr<Stream> stream() override { return std::make_unique<CudaStream>(); }

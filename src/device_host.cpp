@@ -36,6 +36,7 @@ struct HostOp {
 class HostGraph : public Graph {
  public:
   explicit HostGraph(std::vector<HostOp> ops) : ops(std::move(ops)) {}
+  std::size_t nodes() const override { return ops.size(); }
   std::vector<HostOp> ops;
 };
 
@@ -232,6 +233,8 @@ class HostDevice : public Device {
 
   void connect(int) override {}
   int multiprocessors() override { return 1; }
+  /// Fixed, so that runs on different hosts do the same: that of one core of a common server.
+  std::uint64_t l2_bytes() override { return 1 << 20; }
   Control* control() override { return &control_; }
   std::unique_ptr<Stream> stream() override { return std::make_unique<HostStream>(); }
 

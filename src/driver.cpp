@@ -51,10 +51,24 @@ Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
   finish(nullptr, 0);
   start_peers_ = peers_of(Case{}, harness_);
   start_peers_.ranks = config.ranks();
+  open_clocks();
   rendezvous_.barrier();
 }
 
 Driver::~Driver() = default;  // what is left goes with the process, which ends soon after
+
+/// Ranks of one device have one clock, and so have all host threads.
+void Driver::open_clocks() {
+  times_ = static_cast<Times*>(device_->allocate(sizeof(Times)));
+  const std::vector<int>& devices = config_.devices;
+  if (config_.backend == Backend::host ||
+      std::count(devices.begin(), devices.end(), devices[0]) == config_.ranks())
+    return;
+  clocks_ = allocate(kScratchOffset + sizeof(std::uint64_t));
+  stream_->queue().fill(clocks_.own[0], 0, kScratchOffset);
+  finish(nullptr, 0);
+  clock_peers_ = peers_of(Case{}, clocks_);
+}
 
 void Driver::agree(const std::string& problem) {
   for (const std::string& text : rendezvous_.all_gather(cut(problem)))
@@ -108,16 +122,22 @@ std::uint64_t Driver::offset(Which which) const {
   return which == Which::input ? kGuard : 3 * kGuard + padded(capacity_);
 }
 
-std::byte* Driver::own(Which which, int served) const {
-  return static_cast<std::byte*>(buffers_.own[static_cast<std::size_t>(served)]) + offset(which);
+std::uint64_t Driver::set_bytes() const { return 2 * (padded(capacity_) + 2 * kGuard); }
+
+std::byte* Driver::own(Which which, int served, int set) const {
+  return static_cast<std::byte*>(buffers_.own[static_cast<std::size_t>(served)]) + offset(which) +
+         static_cast<std::uint64_t>(set) * set_bytes();
 }
 
-void Driver::ensure_buffers(std::uint64_t bytes) {
-  if (bytes <= capacity_ && !buffers_.own.empty()) return;
+/// Fewer sets are there if memory does not hold as many.
+void Driver::ensure_buffers(std::uint64_t bytes, int sets) {
+  if (bytes <= capacity_ && (sets <= sets_ || !slots_.empty()) && !buffers_.own.empty()) return;
   if (!slots_.empty()) throw std::logic_error("buffers grow only between points");
   release(buffers_);
   capacity_ = 0;
-  buffers_ = allocate(2 * (padded(bytes) + 2 * kGuard));
+  const std::uint64_t set_bytes = 2 * (padded(bytes) + 2 * kGuard);
+  sets_ = fitting_sets(set_bytes, sets);
+  buffers_ = allocate(set_bytes * static_cast<std::uint64_t>(sets_));
   capacity_ = bytes;
 }
 
@@ -157,9 +177,9 @@ Geometry Driver::decide_geometry(const Algorithm& algorithm, const Case& point,
 /// A stream's launch queue holds about 1000 entries. A host thread that fills it waits inside the
 /// driver, and with ranks of one process on one device nobody else can enqueue what it waits for.
 /// So eager samples stay well below.
-int Driver::ops_per_sample(const Algorithm& algorithm, const Case& point) const {
+int Driver::ops_per_sample(const Case& point, int launches_per_op) const {
   if (point.mode == Mode::graph) return config_.ops;
-  return std::clamp(kMaxBehindGate / algorithm.launches_per_op(point), 1, config_.ops);
+  return std::clamp(kMaxBehindGate / launches_per_op, 1, config_.ops);
 }
 
 Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
@@ -180,7 +200,9 @@ Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
 }
 
 Opened Driver::open(int index, const Case& point) {
-  ensure_buffers(point.bytes);
+  prepare_sweep(point);
+  const int wanted = wanted_sets(point);
+  ensure_buffers(point.bytes, wanted);
   auto slot = std::make_unique<Slot>();
   slot->point = point;
   slot->algorithm = find_algorithm(config_.backend, point.algorithm);
@@ -192,8 +214,16 @@ Opened Driver::open(int index, const Case& point) {
     problem = refused.what();
   }
   agree(problem);
+  slot->sets = opened.sets = std::min(wanted, sets_);
+  opened.sweep_us = slot->cold() ? sweep_us_ : 0;
+  if (slot->sets < wanted)
+    opened.remark += (opened.remark.empty() ? "" : "; ") + std::string("not quite cold: ") +
+                     std::to_string(slot->sets) + " of " + std::to_string(wanted) +
+                     " buffer sets fit into memory";
   opened.geometry = slot->geometry;
-  slot->ops = opened.ops = ops_per_sample(*slot->algorithm, point);
+  const int launches = slot->algorithm->launches_per_op(point);
+  slot->ops = opened.ops = ops_per_sample(point, launches);
+  slot->pairs = opened.pairs = ops_per_sample(point, launches + 1);
   const Scratch scratch = slot->algorithm->scratch(point);
   slot->memory = allocate(kScratchOffset + padded(scratch.bytes));
   for (void* memory : slot->memory.own) {
@@ -210,20 +240,20 @@ Opened Driver::open(int index, const Case& point) {
   Slot& kept = *(slots_[index] = std::move(slot));
   try {
     kept.op = kept.algorithm->open(context);
+    if (kept.cold() && !kept.op.enqueue_at) problem = "is bound to its buffers: no cold L2";
   } catch (const Refused& refused) {
     problem = refused.what();
   }
   agree(problem);
   kept.chain_ops = point.mode == Mode::graph ? kept.ops : kEagerChain;
   if (point.placement == Placement::in_place)  // each op multiplies by n; see Pattern
-    kept.chain_ops = std::min(kept.chain_ops, point.ranks() <= 8 ? 2 : 1);
+    kept.chain_ops = std::min(kept.chain_ops, (point.ranks() <= 8 ? 2 : 1) * kept.sets);
   if (kept.algorithm->library) {  // opens connections, which may not happen inside a capture
     kept.op.enqueue(stream_->queue());
     finish(&kept, generous_us(point, 1));
   }
   if (point.mode == Mode::graph && point.count() > 0) {
-    for (const int ops : {kept.ops, kept.chain_ops, 1})
-      if (!kept.graphs.contains(ops)) kept.graphs[ops] = capture(kept, ops);
+    capture_all(kept);
     finish(&kept, 0);
   }
   if (kept.op.ran) opened.ran = kept.op.ran();
@@ -236,6 +266,7 @@ void Driver::close(int index) {
   if (found == slots_.end()) return;
   // Before the op: NCCL waits for the graphs that hold its communicator.
   found->second->graphs.clear();
+  found->second->barrier_graphs.clear();
   found->second->op = {};
   release(found->second->memory);
   slots_.erase(found);
@@ -255,12 +286,12 @@ void Driver::use_all_queues() {
   stream_->queue().join();
 }
 
-std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
+std::unique_ptr<Graph> Driver::capture(const std::function<void()>& enqueue) {
   std::string problem;
   std::unique_ptr<Graph> graph;
   stream_->begin_capture();
   try {
-    enqueue_ops(slot, ops);
+    enqueue();
     graph = stream_->end_capture();
   } catch (const std::exception& error) {
     stream_->abandon_capture();
@@ -271,14 +302,61 @@ std::unique_ptr<Graph> Driver::capture(Slot& slot, int ops) {
   return graph;
 }
 
+void Driver::capture_all(Slot& slot) {
+  for (const int ops : {slot.ops, slot.chain_ops, 1})
+    if (!slot.graphs.contains(ops)) slot.graphs[ops] = capture([&] { enqueue_ops(slot, ops); });
+  for (const Sequence sequence : {Sequence::isolated, Sequence::barriers})
+    slot.barrier_graphs[sequence] = capture([&] { enqueue_barriers(slot, sequence); });
+  check_nodes(slot);
+}
+
+/// An algorithm that stopped enqueuing while it was captured would be fast for doing nothing. Each op
+/// has the nodes of one op alone, since events between lanes become edges. A library may keep nodes of
+/// its own in a graph, so at least one node more per op is all that is asked of it.
+void Driver::check_nodes(const Slot& slot) {
+  const std::size_t one = slot.graphs.at(1)->nodes();
+  const auto check = [&](const Graph& graph, int ops, int barriers) {
+    const auto all = static_cast<std::size_t>(ops + barriers);
+    const auto exact = static_cast<std::size_t>(ops) * one + static_cast<std::size_t>(barriers);
+    const bool right =
+        slot.algorithm->library ? graph.nodes() >= one - 1 + all : graph.nodes() == exact;
+    if (right) return;
+    throw std::runtime_error("capture: " + std::to_string(graph.nodes()) + " nodes for " +
+                             std::to_string(ops) + " ops and " + std::to_string(barriers) +
+                             " barriers, though one op has " + std::to_string(one));
+  };
+  for (const auto& [ops, graph] : slot.graphs) check(*graph, ops, 0);
+  check(*slot.barrier_graphs.at(Sequence::isolated), slot.pairs, slot.pairs);
+}
+
+void Driver::enqueue_op(Slot& slot, int i) {
+  const int set = i % slot.sets;
+  if (set == 0) return slot.op.enqueue(stream_->queue());
+  slot.op.enqueue_at(stream_->queue(), static_cast<std::uint64_t>(set) * set_bytes());
+}
+
 void Driver::enqueue_ops(Slot& slot, int ops) {
-  for (int i = 0; i < ops; ++i) slot.op.enqueue(stream_->queue());
+  for (int i = 0; i < ops; ++i) enqueue_op(slot, i);
 }
 
 /// In the mode of the case.
 void Driver::replay_ops(Slot& slot, int ops) {
   if (slot.graphs.empty()) return enqueue_ops(slot, ops);
   stream_->replay(*slot.graphs.at(ops));
+}
+
+void Driver::enqueue_barriers(Slot& slot, Sequence sequence) {
+  for (int i = 0; i < slot.pairs; ++i) {
+    kernels_.meet(stream_->queue(), start_peers_, served_);
+    if (sequence == Sequence::isolated) enqueue_op(slot, i);
+  }
+}
+
+/// One sample's work, in the mode of the case.
+void Driver::replay(Slot& slot, Sequence sequence) {
+  if (!with_barriers(sequence)) return replay_ops(slot, slot.ops);
+  if (slot.barrier_graphs.empty()) return enqueue_barriers(slot, sequence);
+  stream_->replay(*slot.barrier_graphs.at(sequence));
 }
 
 /// Waits for the stream, bounded; then looks whether a kernel gave up waiting.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ struct WorldConfig {
   double timeout_seconds = 10;
   int ops = 20;           ///< K
   int max_replays = 100;  ///< per round
+  double skew_us = 0;     ///< one rank after the other starts a chained sample so much later
   bool nccl_loopback = false;
 
   int ranks() const { return static_cast<int>(devices.size()); }
@@ -44,11 +46,37 @@ class Hung : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a timed sample is made of.
+enum class Sequence : std::uint32_t {
+  ops,       ///< K ops behind each other: the chained latency
+  together,  ///< the same, but all ranks start each sample together: for the skew at its end
+  isolated,  ///< a barrier over all ranks and one op, as often
+  barriers   ///< the same without the ops: what `isolated` is too large by
+};
+
 struct Opened {
   Geometry geometry;
-  int ops = 0;  ///< per sample: K, or fewer where K eager ops are more than a launch queue holds
-  std::string ran;     ///< Op::ran after the first op
-  std::string remark;  ///< e.g. that fewer blocks run than the algorithm wants
+  int ops = 0;    ///< per sample: K, or fewer where K eager ops are more than a launch queue holds
+  int pairs = 0;  ///< the same for barriers with an op behind each
+  std::string ran;      ///< Op::ran after the first op
+  std::string remark;   ///< e.g. that fewer blocks run than the algorithm wants
+  int sets = 1;         ///< of buffers
+  double sweep_us = 0;  ///< what evicting the buffers takes before each sample
+};
+
+/// Where a round's samples go: `max_replays` places for each served rank, one rank after the other.
+struct Samples {
+  double* us;                        ///< per op (or barrier)
+  std::int64_t* start_ns = nullptr;  ///< on rank 0's clock; may be null
+  std::int64_t* end_ns = nullptr;
+};
+
+/// What is known of a round beside its samples, by one driver.
+struct Visit {
+  double cpu_us = 0;          ///< host's median enqueue time per op
+  bool stamped = false;       ///< the samples have start_ns and end_ns
+  double clock_error_us = 0;  ///< of the stamps
+  double sm_mhz = 0;          ///< multiprocessor clock at the end of a chained round; 0: unknown
 };
 
 struct Verified {
@@ -69,12 +97,12 @@ class Driver {
   /// Replays of many ops and of one, with inputs that change from one to the next, poisoned outputs,
   /// guard bands; all on the device.
   Verified verify(int slot, std::uint32_t salt);
-  /// Runs the contender untimed in its own mode; returns its time, us per op on the slowest rank of
-  /// this driver.
-  double warm_up(int slot);
-  /// One visit: `replays` samples into `us`, one row of config.max_replays per served rank, us per
-  /// op. Returns the host's median enqueue time per op in us.
-  double round(int slot, int replays, double* us);
+  /// Runs the sequence untimed in the contender's own mode; returns its time, us per op (or barrier) on
+  /// the slowest rank of this driver.
+  double warm_up(int slot, Sequence sequence = Sequence::ops);
+  /// One visit. The samples have stamps if each of them starts behind a gate: eager ones, those of
+  /// Sequence::together, and chained ones if ranks are to be late.
+  Visit round(int slot, int replays, const Samples& samples, Sequence sequence = Sequence::ops);
 
  private:
   /// An allocation of equal size on every rank, and its addresses by rank as seen from here.
@@ -88,22 +116,38 @@ class Driver {
   Symmetric allocate(std::uint64_t bytes);
   void release(Symmetric& memory);
   void agree(const std::string& problem);
-  void ensure_buffers(std::uint64_t bytes);
+  void open_clocks();
+  void ensure_buffers(std::uint64_t bytes, int sets);
+  int wanted_sets(const Case& point);
+  int fitting_sets(std::uint64_t set_bytes, int wanted);
+  void prepare_sweep(const Case& point);
+  std::uint64_t cold_bytes();
   Geometry decide_geometry(const Algorithm& algorithm, const Case& point, std::string* remark);
-  int ops_per_sample(const Algorithm& algorithm, const Case& point) const;
+  int ops_per_sample(const Case& point, int launches_per_op) const;
   Peers peers_of(const Case& point, const Symmetric& memory);
   std::uint64_t offset(Which which) const;  ///< of the data within a rank's buffers
-  std::byte* own(Which which, int served) const;
+  std::uint64_t set_bytes() const;          ///< from one set of buffers to the next
+  std::byte* own(Which which, int served, int set = 0) const;
   void use_all_queues();
-  std::unique_ptr<Graph> capture(Slot& slot, int ops);
+  std::unique_ptr<Graph> capture(const std::function<void()>& enqueue);
+  void capture_all(Slot& slot);
+  static void check_nodes(const Slot& slot);
+  void enqueue_op(Slot& slot, int i);
   void enqueue_ops(Slot& slot, int ops);
   void replay_ops(Slot& slot, int ops);
+  void enqueue_barriers(Slot& slot, Sequence sequence);
+  void replay(Slot& slot, Sequence sequence);
   void finish(Slot* slot, double expected_us);
+  void make_guards(const Slot& slot);
+  void make_inputs(const Slot& slot, int ops, Pattern pattern);
   void enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results);
   void open_gate();
-  double round_graph(Slot& slot, int replays, double* us);
-  double round_eager(Slot& slot, int replays, double* us);
-  void keep_samples(const Slot& slot, int replay, int from, int to, double* us);
+  double round_without_gaps(Slot& slot, Sequence sequence, int replays, const Samples& samples);
+  double round_with_gates(Slot& slot, Sequence sequence, int replays, const Samples& samples);
+  Start start_of(Sequence sequence, int replay);
+  void keep_samples(int steps, int replay, int from, int to, const Samples& samples);
+  void keep_stamps(int replay, const Samples& samples);
+  void compare_clocks();
 
   WorldConfig config_;
   int first_rank_, served_;
@@ -112,9 +156,24 @@ class Driver {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Stream> stream_;
   std::uint64_t capacity_ = 0;  ///< message bytes the buffers hold
-  Symmetric buffers_;           ///< per rank: guard, input, guard, guard, output, guard
-  Symmetric harness_;           ///< Signals of the start barrier
+  int sets_ = 0;                ///< of them
+  Symmetric buffers_;           ///< per rank and set: guard, input, guard, guard, output, guard
+  void* swept_ = nullptr;       ///< cold_bytes() of zeros, there from the first cold case on
+  std::uint64_t swept_bytes_ = 0;
+  double sweep_us_ = 0;
+  Symmetric harness_;  ///< Signals of the start barrier
   Peers start_peers_{};
+  /// Results of the harness's kernels in the memory of the first served rank.
+  struct Times {
+    Stamps stamps[kMaxRanks];
+    ClockOffset offset;
+    SmClock sm;
+  };
+  Times* times_ = nullptr;
+  Symmetric clocks_;  ///< Signals of compare_clocks(); empty where all ranks have one clock
+  Peers clock_peers_{};
+  std::uint32_t comparisons_ = 0;
+  ClockOffset offset_{};
   std::uint32_t gate_ = 0;
   std::map<int, std::unique_ptr<Slot>> slots_;
 };

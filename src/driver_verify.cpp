@@ -1,4 +1,6 @@
 // The part of Driver that checks results; see driver.hpp.
+#include <algorithm>
+
 #include "driver_parts.hpp"
 
 namespace arbench {
@@ -7,22 +9,48 @@ void Driver::enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckRes
   const Case& point = slot.point;
   Queue& queue = stream_->queue();
   const bool in_place = point.placement == Placement::in_place;
-  float factor = 1;
-  for (int op = 1; in_place && op < ops; ++op) factor *= static_cast<float>(point.ranks());
-  for (int i = 0; i < served_; ++i) {
-    const int rank = first_rank_ + i;
-    CheckResult* result = results + i * kChecks;
-    kernels_.check(queue, point.dtype, own(Which::output, i), point.count(), rank, point.ranks(),
-                   factor, pattern, result);
-    if (!in_place)
-      kernels_.check(queue, point.dtype, own(Which::input, i), point.count(), rank, 0, 1, pattern,
-                     result + 1);
-    for (const Which which : {Which::output, Which::input}) {
-      CheckResult* guards = result + (which == Which::output ? 2 : 3);
-      kernels_.check_bytes(queue, own(which, i) - kGuard, kGuard, kGuardByte, guards);
-      kernels_.check_bytes(queue, own(which, i) + point.bytes, kGuard, kGuardByte, guards);
+  for (int set = 0; set < std::min(slot.sets, ops); ++set) {
+    float factor = 1;
+    for (int op = set + slot.sets; in_place && op < ops; op += slot.sets)
+      factor *= static_cast<float>(point.ranks());
+    for (int i = 0; i < served_; ++i) {
+      const int rank = first_rank_ + i;
+      CheckResult* result = results + i * kChecks;
+      kernels_.check(queue, point.dtype, own(Which::output, i, set), point.count(), rank,
+                     point.ranks(), factor, pattern, result);
+      if (!in_place)
+        kernels_.check(queue, point.dtype, own(Which::input, i, set), point.count(), rank, 0, 1,
+                       pattern, result + 1);
+      for (const Which which : {Which::output, Which::input}) {
+        CheckResult* guards = result + (which == Which::output ? 2 : 3);
+        std::byte* data = own(which, i, set);
+        kernels_.check_bytes(queue, data - kGuard, kGuard, kGuardByte, guards);
+        kernels_.check_bytes(queue, data + point.bytes, kGuard, kGuardByte, guards);
+      }
     }
   }
+}
+
+void Driver::make_guards(const Slot& slot) {
+  Queue& queue = stream_->queue();
+  for (int set = 0; set < slot.sets; ++set)
+    for (int i = 0; i < served_; ++i)
+      for (const Which which : {Which::output, Which::input}) {
+        queue.fill(own(which, i, set) - kGuard, kGuardByte, kGuard);
+        queue.fill(own(which, i, set) + slot.point.bytes, kGuardByte, kGuard);
+      }
+}
+
+/// New inputs and poisoned outputs in the sets that `ops` ops use.
+void Driver::make_inputs(const Slot& slot, int ops, Pattern pattern) {
+  const Case& point = slot.point;
+  const bool in_place = point.placement == Placement::in_place;
+  for (int set = 0; set < std::min(slot.sets, ops); ++set)
+    for (int i = 0; i < served_; ++i) {
+      void* input = own(in_place ? Which::output : Which::input, i, set);
+      kernels_.fill(stream_->queue(), point.dtype, input, point.count(), first_rank_ + i, pattern);
+      if (!in_place) stream_->queue().fill(own(Which::output, i, set), kPoison, point.bytes);
+    }
 }
 
 Verified Driver::verify(int index, std::uint32_t salt) {
@@ -37,27 +65,26 @@ Verified Driver::verify(int index, std::uint32_t salt) {
   auto* on_device =
       reinterpret_cast<CheckResult*>(static_cast<std::byte*>(harness_.own[0]) + kScratchOffset);
   queue.copy(on_device, results.data(), bytes);
-  for (int i = 0; i < served_; ++i)
-    for (const Which which : {Which::output, Which::input}) {
-      queue.fill(own(which, i) - kGuard, kGuardByte, kGuard);
-      queue.fill(own(which, i) + point.bytes, kGuardByte, kGuard);
-    }
+  make_guards(slot);
   finish(&slot, 0);
   rendezvous_
       .barrier();  // a rank that writes into a peer's output must not meet its guards half made
+  const double expected_us = slot.us_per_op > 0 ? slot.us_per_op * slot.ops * kVerifyReplays
+                                                : generous_us(point, slot.ops * kVerifyReplays);
+  const auto settle = [&] {  // many sets are more launches than a queue holds, see ops_per_sample()
+    if (slot.sets > 1) finish(&slot, expected_us);
+  };
   for (int replay = 0; replay < kVerifyReplays; ++replay) {
     const Pattern pattern{salt + static_cast<std::uint32_t>(replay), in_place};
-    for (int i = 0; i < served_; ++i) {
-      void* input = own(in_place ? Which::output : Which::input, i);
-      kernels_.fill(queue, point.dtype, input, point.count(), first_rank_ + i, pattern);
-      if (!in_place) queue.fill(own(Which::output, i), kPoison, point.bytes);
-    }
     const int ops = kVerifyOps[replay] == kChain ? slot.chain_ops : kVerifyOps[replay];
+    make_inputs(slot, ops, pattern);
+    settle();
     replay_ops(slot, ops);
+    settle();
     enqueue_checks(slot, ops, pattern, on_device + replay * per_replay);
+    settle();
   }
-  finish(&slot, slot.us_per_op > 0 ? slot.us_per_op * slot.ops * kVerifyReplays
-                                   : generous_us(point, slot.ops * kVerifyReplays));
+  finish(&slot, expected_us);
   stream_->read(results.data(), on_device, bytes);
   static constexpr const char* kWhat[kChecks] = {"output element", "input element (overwritten)",
                                                  "guard byte around the output",

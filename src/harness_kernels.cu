@@ -20,22 +20,82 @@ ARBENCH_SHARED_INLINE float exact_value(int rank, std::uint64_t i, Pattern patte
                         : static_cast<float>(static_cast<int>(x & 7u) - 3);
 }
 
-struct Start {
+struct StartTogether {
   static constexpr bool kSpecialised = false;
-  std::uint32_t gate;
+  Start start;
 
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
     const std::uint32_t epoch = begin_call(ex, p);
     bool late = false;
     if (ex.thread() == 0)
-      late = !wait_until(ex, p, kAnyPeer, gate, [&](std::uint32_t* seen) {
+      late = !wait_until(ex, p, kAnyPeer, start.gate, [&](std::uint32_t* seen) {
         *seen = ex.host_word(&p.control->gate);
-        return reached(*seen, gate);
+        return reached(*seen, start.gate);
       });
     if (ex.sync_block_any(late)) return;
     advance_call(ex, p, epoch);
     barrier(ex, p, ticket(epoch, 1));
+    if (ex.thread() != 0) return;
+    if (ex.rank() == start.late_rank) delay(ex, start.late_ns);
+    if (start.stamps != nullptr) start.stamps[ex.rank() - p.first_rank].start_ns = ex.now_ns();
+  }
+};
+
+struct End {
+  static constexpr bool kSpecialised = false;
+  Stamps* stamps;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    if (ex.thread() == 0) stamps[ex.rank() - p.first_rank].end_ns = ex.now_ns();
+  }
+};
+
+struct CompareClocks {
+  static constexpr bool kSpecialised = false;
+  std::uint32_t turn;
+  ClockOffset* result;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    if (ex.thread() == 0) compare_clocks(ex, p, turn, result);
+  }
+};
+
+struct MeasureSmClock {
+  static constexpr bool kSpecialised = false;
+  SmClock* result;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    if (ex.thread() == 0) *result = measure_sm_clock(ex);
+  }
+};
+
+struct Meet {
+  static constexpr bool kSpecialised = false;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
+    const std::uint32_t epoch = begin_call(ex, p);
+    if (!barrier<Orders::nothing>(ex, p, ticket(epoch, 1))) return;
+    advance_call(ex, p, epoch);
+  }
+};
+
+/// Reads, so that nothing is left to be written back while ops run.
+struct Sweep {
+  static constexpr bool kSpecialised = false;
+  Pack* data;
+  std::uint64_t packs;
+
+  template <class T, int N, class Exec>
+  ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    std::uint32_t bits = 0;
+    for (std::uint64_t i = first_pack(ex); i < packs; i += pack_stride(ex))
+      bits |= ex.load_inline(data + i).word[0];
+    if (bits == ~0u) data->word[0] = 0;  // it holds zeros: never, but no compiler knows
   }
 };
 
@@ -100,14 +160,38 @@ Geometry local_shape(std::uint64_t items) {
   return {static_cast<int>(std::min<std::uint64_t>(items / 512 + 1, kMaxBlocks)), 512};
 }
 
+/// One block per rank, on a GPU with a thread for every rank.
+Geometry meeting_shape() { return {1, kBackend == Backend::host ? 1 : kMinGpuThreads}; }
+
 struct RegisterHarness {
   RegisterHarness() {
     register_harness_kernels(
         kBackend,
         {.start =
-             [](Queue& queue, const Peers& peers, std::uint32_t gate, int grid_ranks) {
-               const Geometry shape{1, kBackend == Backend::host ? 1 : 32};
-               launch(queue, Start{gate}, peers, Dtype::f32, shape, grid_ranks);
+             [](Queue& queue, const Peers& peers, const Start& start, int grid_ranks) {
+               launch(queue, StartTogether{start}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             },
+         .end =
+             [](Queue& queue, const Peers& peers, Stamps* stamps, int grid_ranks) {
+               launch(queue, End{stamps}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             },
+         .compare_clocks =
+             [](Queue& queue, const Peers& peers, std::uint32_t turn, ClockOffset* result) {
+               launch(queue, CompareClocks{turn, result}, peers, Dtype::f32, meeting_shape());
+             },
+         .measure_sm_clock =
+             [](Queue& queue, SmClock* result) {
+               launch(queue, MeasureSmClock{result}, Peers{}, Dtype::f32, meeting_shape());
+             },
+         .meet =
+             [](Queue& queue, const Peers& peers, int grid_ranks) {
+               launch(queue, Meet{}, peers, Dtype::f32, meeting_shape(), grid_ranks);
+             },
+         .sweep =
+             [](Queue& queue, void* data, std::uint64_t bytes) {
+               const std::uint64_t packs = bytes / sizeof(Pack);
+               launch(queue, Sweep{static_cast<Pack*>(data), packs}, Peers{}, Dtype::f32,
+                      local_shape(packs));
              },
          .fill =
              [](Queue& queue, Dtype dtype, void* data, std::uint64_t count, int rank,

@@ -18,6 +18,7 @@ constexpr int kMaxRepetitions = 100000;
 constexpr int kMaxOps = 10000;
 constexpr int kMaxDevice = 1023;
 constexpr double kMaxSeconds = 86400;
+constexpr double kMaxSkewUs = 1e6;
 
 /// "graph|eager": how help shows a choice of words.
 template <class E>
@@ -110,6 +111,11 @@ void set_seed(Draft& draft, const Argument& argument) {
   draft.options.seed = to_integer(argument, 0, std::numeric_limits<std::uint64_t>::max());
 }
 
+void set_skew(Draft& draft, const Argument& argument) {
+  draft.skew_us = argument;
+  draft.options.skew_us = to_number(argument, 0, kMaxSkewUs);
+}
+
 void set_algorithms(Draft& draft, const Argument& argument) {
   for (const Argument& item : items(argument)) add(draft.options.algorithms, item.text);
 }
@@ -194,6 +200,12 @@ OptionGroup contender_options() {
                   set_words<&Options::dtypes>),
            option("--mode LIST", "of " + joined(words<Mode>()) + defaults(Options{}.modes),
                   set_words<&Options::modes>),
+           option("--l2 LIST",
+                  "of " + joined(words<L2>()) +
+                      ": cold evicts all buffers from the L2 before each sample, "
+                      "whose ops then use one set of buffers each" +
+                      defaults(Options{}.l2s),
+                  set_words<&Options::l2s>),
            option("--placement LIST",
                   "of " + joined(words<Placement>()) + defaults(Options{}.placements),
                   set_words<&Options::placements>),
@@ -205,23 +217,28 @@ OptionGroup contender_options() {
 
 OptionGroup measuring_options() {
   const Options def;
-  return {"Measuring",
-          {option("--rounds N", "visits to each contender" + default_is(shown(def.rounds)),
-                  set_count<&Options::rounds, kMaxRepetitions>),
-           option("--replays N", "samples per round, at most" + default_is(shown(def.replays)),
-                  set_count<&Options::replays, kMaxRepetitions>),
-           option("--ops N", "allreduces per sample" + default_is(shown(def.ops)),
-                  set_count<&Options::ops, kMaxOps>),
-           option("--row-seconds S",
-                  "timed work per row; large sizes take fewer replays" +
-                      default_is(shown(def.row_seconds)),
-                  set_seconds<&Options::row_seconds>),
-           option("--timeout S",
-                  "seconds after which a wait has hung" + default_is(shown(def.timeout_seconds)),
-                  set_seconds<&Options::timeout_seconds>),
-           option("--seed N",
-                  "of the contenders' order and of the data" + default_is(std::to_string(def.seed)),
-                  set_seed)}};
+  return {
+      "Measuring",
+      {option("--rounds N", "visits to each contender" + default_is(shown(def.rounds)),
+              set_count<&Options::rounds, kMaxRepetitions>),
+       option("--replays N", "samples per round, at most" + default_is(shown(def.replays)),
+              set_count<&Options::replays, kMaxRepetitions>),
+       option("--ops N", "allreduces per sample" + default_is(shown(def.ops)),
+              set_count<&Options::ops, kMaxOps>),
+       option("--row-seconds S",
+              "timed work per row; large sizes take fewer replays" +
+                  default_is(shown(def.row_seconds)),
+              set_seconds<&Options::row_seconds>),
+       option("--skew-us D",
+              "one rank after the other starts a chained sample D us late; in complete rotations "
+              "per round (default: none)",
+              set_skew),
+       option("--timeout S",
+              "seconds after which a wait has hung" + default_is(shown(def.timeout_seconds)),
+              set_seconds<&Options::timeout_seconds>),
+       option("--seed N",
+              "of the contenders' order and of the data" + default_is(std::to_string(def.seed)),
+              set_seed)}};
 }
 
 OptionGroup other_options() {

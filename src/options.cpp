@@ -105,6 +105,9 @@ void check_combinations(const Draft& draft) {
   if (draft.virtual_ranks && options.devices.size() > 1)
     refuse(*draft.virtual_ranks, "accepts one device beside it, not " + draft.devices->option +
                                      " " + draft.devices->text);
+  if (draft.skew_us && options.skew_us * 1e-6 > options.timeout_seconds / 2)
+    refuse(*draft.skew_us,
+           "accepts at most half of --timeout, " + shown(options.timeout_seconds / 2 * 1e6));
   if (draft.nccl_loopback && options.launch != Launch::processes)
     refuse(*draft.nccl_loopback,
            "needs --launch processes, not " + std::string(word(options.launch)));

@@ -32,6 +32,7 @@ struct Options {
       shape_elements;     ///< elements per rank from --model x --tokens, ascending
   std::vector<int> gpus;  ///< rank counts; empty: 2, 4, 8 and all devices; see expand()
   std::vector<Mode> modes{Mode::eager, Mode::graph};
+  std::vector<L2> l2s{L2::hot};
   std::vector<Placement> placements{Placement::out_of_place};
   std::vector<int> devices;        ///< --devices, ids may repeat; empty: see expand()
   int virtual_ranks = 0;           ///< --virtual N: N ranks on one device; 0: not asked for
@@ -43,6 +44,7 @@ struct Options {
   int replays = 100;         ///< samples per round, at most
   int ops = 20;              ///< K, ops per graph
   double row_seconds = 0.3;  ///< timed work per row; large sizes take fewer replays to keep it
+  double skew_us = 0;        ///< --skew-us: one rank after the other starts late
   double timeout_seconds = 10;
   std::uint64_t seed = 1;
 

@@ -48,8 +48,16 @@ struct Row {
   Geometry geometry;            ///< blocks and threads that ran; zeros where the algorithm has none
   std::string ran;              ///< what a library really ran ("ring/ll"), "unverified", or empty
   int ops_per_graph = 0;        ///< K, in both modes; eager mode may need fewer
+  int l2_sets = 0;              ///< buffer sets; 0: not opened
   std::optional<Summary> time;  ///< empty unless status is ok
-  std::optional<double> cpu_us_median;  ///< host enqueue time per op, slowest rank
+  /// One op behind a barrier over all ranks, us: median over samples, less that of the barriers.
+  std::optional<double> iso_us_median;
+  /// Latest less earliest rank at the start and at the end of samples that start together, us.
+  std::optional<double> start_skew_us_median, skew_us_median;
+  std::optional<double> clock_error_us;  ///< how far the ranks' clocks may be off in the two above
+  double added_skew_us = 0;              ///< by which one rank after the other started late
+  std::optional<double> sm_mhz_min;      ///< lowest multiprocessor clock of all ranks and rounds
+  std::optional<double> cpu_us_median;   ///< host enqueue time per op, slowest rank
   std::optional<std::uint64_t>
       wrong;  ///< wrong elements over all ranks; empty when nothing was checked
 

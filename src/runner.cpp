@@ -24,6 +24,11 @@ struct Contender {
   int replays = 0;
   std::vector<std::vector<double>> rounds;
   std::vector<double> cpu_us;
+  int isolated_replays = 0;
+  std::vector<double> isolated_us, barrier_us;  ///< samples of all rounds, maxima over ranks
+  std::vector<double> start_skew_us, end_skew_us;
+  std::vector<double> clock_error_us, sm_mhz;  ///< by round
+  bool stamped = false;                        ///< its chained samples show the skew
   std::vector<Sample> samples;
   bool done = false;  ///< its row is final: it could not run, or it failed
 };
@@ -115,6 +120,7 @@ class Group {
       contender.index = index;
       contender.row.point = cases_[index];
       contender.row.ops_per_graph = options_.ops;
+      contender.row.added_skew_us = options_.skew_us;
       if (const auto why = refusal(cases_[index], options_))
         settle(contender, why->first, why->second);
       contenders.push_back(std::move(contender));
@@ -140,6 +146,12 @@ class Group {
       contender->row.wrong.reset();
       contender->rounds.clear();
       contender->cpu_us.clear();
+      contender->isolated_us.clear();
+      contender->barrier_us.clear();
+      contender->start_skew_us.clear();
+      contender->end_skew_us.clear();
+      contender->clock_error_us.clear();
+      contender->sm_mhz.clear();
       contender->samples.clear();
     }
     const bool whole = each(live, [&](Contender& c) { prepare(c); }) && measure(live) &&
@@ -173,7 +185,8 @@ class Group {
     config.devices = cases_[0].devices;
     config.timeout_seconds = options_.timeout_seconds;
     config.ops = options_.ops;
-    config.max_replays = options_.replays;
+    config.max_replays = std::max(options_.replays, options_.skew_us > 0 ? config.ranks() : 1);
+    config.skew_us = options_.skew_us;
     config.nccl_loopback = options_.nccl_loopback;
     return config;
   }
@@ -220,6 +233,7 @@ class Group {
     contender.row.ops_per_graph = opened.ops;
     contender.row.ran = opened.ran;
     contender.row.reason = opened.remark;
+    contender.row.l2_sets = opened.sets;
     if (opened.ran == "unverified") remark(contender, "what NCCL really ran is unverified");
     verify(contender);
     if (contender.done) return;
@@ -228,10 +242,26 @@ class Group {
     const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
     if (algorithm->library && options_.nccl_loopback)
       return finish_untimed(contender, Status::functional, "ranks met over loopback sockets");
-    const double us_per_replay = world_->warm_up(contender.index) * opened.ops;
+    decide_replays(contender, opened);
+  }
+
+  /// Shares the round's time out: a third is for what is measured beside the chained samples, see
+  /// measure_beside().
+  void decide_replays(Contender& contender, const Opened& opened) {
+    const auto us = [&](Sequence sequence) { return world_->warm_up(contender.index, sequence); };
+    const auto replays = [&](double budget_us, double us_per_replay, int least) {
+      return static_cast<int>(std::clamp<double>(
+          budget_us / us_per_replay, std::min(least, options_.replays), options_.replays));
+    };
     const double budget_us = options_.row_seconds * 1e6 / options_.rounds;
-    contender.replays = static_cast<int>(std::clamp<double>(
-        budget_us / us_per_replay, std::min(kLeastReplays, options_.replays), options_.replays));
+    const double chained_us = us(Sequence::ops) * opened.ops + options_.skew_us + opened.sweep_us;
+    const double beside_us = (us(Sequence::isolated) + us(Sequence::barriers)) * opened.pairs +
+                             chained_us + 2 * opened.sweep_us;
+    contender.replays = replays(budget_us * 2 / 3, chained_us, kLeastReplays);
+    contender.isolated_replays = replays(budget_us / 3, beside_us, 1);
+    if (options_.skew_us == 0) return;
+    const int ranks = contender.row.point.ranks();  // complete rotations
+    contender.replays = std::max(contender.replays / ranks, 1) * ranks;
   }
 
   static void remark(Contender& contender, const std::string& text) {
@@ -292,6 +322,31 @@ class Group {
     benchmark::RunSpecifiedBenchmarks(&benchmark_file_, ".");  // whatever the environment filters
     benchmark::ClearRegisteredBenchmarks();
     if (failure) std::rethrow_exception(failure);
+    measure_beside(contender);
+  }
+
+  /// Isolated ops, the barriers to subtract, and the ranks' skew where the chained samples do not
+  /// show it.
+  void measure_beside(Contender& contender) {
+    const auto measure = [&](Sequence sequence, std::vector<double>& us) {
+      const RoundResult result =
+          world_->round(contender.index, contender.isolated_replays, sequence);
+      us.insert(us.end(), result.worst.begin(), result.worst.end());
+    };
+    measure(Sequence::isolated, contender.isolated_us);
+    measure(Sequence::barriers, contender.barrier_us);
+    if (!contender.stamped)
+      keep_skew(contender,
+                world_->round(contender.index, contender.isolated_replays, Sequence::together));
+  }
+
+  static void keep_skew(Contender& contender, const RoundResult& result) {
+    const auto append = [](std::vector<double>& all, const std::vector<double>& us) {
+      all.insert(all.end(), us.begin(), us.end());
+    };
+    append(contender.start_skew_us, result.start_skew_us);
+    append(contender.end_skew_us, result.end_skew_us);
+    contender.clock_error_us.push_back(result.clock_error_us);
   }
 
   void keep(Contender& contender, int round, const RoundResult& result) {
@@ -299,6 +354,9 @@ class Group {
       contender.samples.push_back({round, replay, -1, result.worst[replay]});
     contender.rounds.push_back(result.worst);
     contender.cpu_us.push_back(result.cpu_us);
+    if (result.sm_mhz > 0) contender.sm_mhz.push_back(result.sm_mhz);
+    contender.stamped = !result.end_skew_us.empty();
+    if (contender.stamped) keep_skew(contender, result);
   }
 
   void conclude(Contender& contender) {
@@ -306,11 +364,23 @@ class Group {
     if (contender.done) return;
     contender.row.time = summarize(contender.rounds, options_.seed);
     contender.row.cpu_us_median = median(contender.cpu_us);
+    keep_what_is_beside(contender);
     if (contender.row.point.launch == Launch::processes && contender.row.point.is_virtual() &&
         contender.row.point.backend == Backend::cuda && !machine_.mps)
       remark(contender,
              "no MPS: the ranks' processes take turns, so this is the time of time slicing");
     world_->close(contender.index);
+  }
+
+  static void keep_what_is_beside(Contender& contender) {
+    Row& row = contender.row;
+    row.iso_us_median = median(contender.isolated_us) - median(contender.barrier_us);
+    row.start_skew_us_median = median(contender.start_skew_us);
+    row.skew_us_median = median(contender.end_skew_us);
+    row.clock_error_us =
+        *std::max_element(contender.clock_error_us.begin(), contender.clock_error_us.end());
+    if (!contender.sm_mhz.empty())
+      row.sm_mhz_min = *std::min_element(contender.sm_mhz.begin(), contender.sm_mhz.end());
   }
 
   std::vector<Case> cases_;

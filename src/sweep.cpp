@@ -135,15 +135,17 @@ void add_cases(const Options& options, const std::vector<std::string>& names, co
   for (Dtype dtype : options.dtypes)
     for (Placement placement : options.placements)
       for (Mode mode : options.modes)
-        for (std::uint64_t bytes : sizes_of(options, dtype))
-          for (const std::string& name : names) {
-            point.algorithm = name;
-            point.dtype = dtype;
-            point.placement = placement;
-            point.mode = mode;
-            point.bytes = bytes;
-            cases.push_back(point);
-          }
+        for (L2 l2 : options.l2s)
+          for (std::uint64_t bytes : sizes_of(options, dtype))
+            for (const std::string& name : names) {
+              point.algorithm = name;
+              point.dtype = dtype;
+              point.placement = placement;
+              point.mode = mode;
+              point.l2 = l2;
+              point.bytes = bytes;
+              cases.push_back(point);
+            }
 }
 
 }  // namespace

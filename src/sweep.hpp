@@ -20,7 +20,7 @@ Backend resolved_backend(const Options& options, const Machine& machine);
 /// 1K to 64M, and fewer on the host backend. What was asked for stays as it is.
 Options with_defaults(const Options& options, Backend backend);
 
-/// All cases of a sweep, in the order they run: rank count, dtype, placement, mode, size ascending,
+/// All cases of a sweep, in the order they run: rank count, dtype, placement, mode, L2, size ascending,
 /// and the contenders of one point next to each other in the order of `algorithm_names`. Ranks are
 /// the first n of the devices, which are
 ///   --devices · --virtual N: N times device 0, or the one of --devices · one GPU, or a grid

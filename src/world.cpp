@@ -26,8 +26,11 @@ struct World::Reply {
   enum class Kind : std::uint32_t { ok, stopped, refused, unsupported, hung, error } kind;
   Geometry geometry;
   int ops;
+  int pairs;
+  int sets;
   std::uint64_t wrong;
   double us;
+  Visit visit;
   char ran[64];
   char text[RendezvousState::kText];
 };
@@ -92,8 +95,8 @@ std::string how_it_ended(int state) {
 
 World::World(WorldConfig config, std::vector<Case> cases)
     : config_(std::move(config)), cases_(std::move(cases)) {
-  shared_bytes_ =
-      sizeof(Shared) + sizeof(double) * kMaxRanks * static_cast<std::size_t>(config_.max_replays);
+  shared_bytes_ = sizeof(Shared) + (sizeof(double) + 2 * sizeof(std::int64_t)) * kMaxRanks *
+                                       static_cast<std::size_t>(config_.max_replays);
   void* memory =
       mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
@@ -112,9 +115,12 @@ World::~World() {
   munmap(shared_, shared_bytes_);
 }
 
-double* World::samples_of(int rank) const {
-  return reinterpret_cast<double*>(shared_ + 1) +
-         static_cast<std::ptrdiff_t>(rank) * config_.max_replays;
+/// Behind Shared: all ranks' times, then their starts, then their ends.
+Samples World::samples_of(int rank) const {
+  const auto room = static_cast<std::ptrdiff_t>(config_.max_replays);
+  auto* us = reinterpret_cast<double*>(shared_ + 1);
+  auto* start_ns = reinterpret_cast<std::int64_t*>(us + kMaxRanks * room);
+  return {us + rank * room, start_ns + rank * room, start_ns + (kMaxRanks + rank) * room};
 }
 
 void World::start_workers() {
@@ -131,7 +137,7 @@ void World::start_workers() {
     }
     workers_.push_back(pid);
   }
-  call({Verb::start, 0, 0, 0});
+  call({Verb::start, 0, 0, 0, {}});
   healthy_ = true;
 }
 
@@ -139,7 +145,7 @@ void World::start_workers() {
 /// that do not.
 void World::end_workers() noexcept {
   if (healthy_) {
-    shared_->command = {Verb::quit, 0, 0, 0};
+    shared_->command = {Verb::quit, 0, 0, 0, {}};
     shared_->issued.fetch_add(1, std::memory_order_release);
     const auto end = Clock::now() + std::chrono::seconds(5);
     while (!workers_.empty() && Clock::now() < end) {
@@ -218,12 +224,16 @@ void World::driver_loop(int index) {
   }
 }
 
-void World::carry_out(Driver& driver, const Command& command, Reply& reply, double* us) {
+void World::carry_out(Driver& driver, const Command& command, Reply& reply,
+                      const Samples& samples) {
   switch (command.verb) {
     case Verb::open: {
       const Opened opened = driver.open(command.index, cases_.at(command.index));
       reply.geometry = opened.geometry;
       reply.ops = opened.ops;
+      reply.pairs = opened.pairs;
+      reply.sets = opened.sets;
+      reply.us = opened.sweep_us;
       put(reply.ran, opened.ran);
       put(reply.text, opened.remark);
       break;
@@ -235,10 +245,10 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply, doub
       break;
     }
     case Verb::warm_up:
-      reply.us = driver.warm_up(command.index);
+      reply.us = driver.warm_up(command.index, command.sequence);
       break;
     case Verb::round:
-      reply.us = driver.round(command.index, command.replays, us);
+      reply.visit = driver.round(command.index, command.replays, samples, command.sequence);
       break;
     case Verb::close:
       driver.close(command.index);
@@ -319,13 +329,13 @@ double World::generous_seconds(int index) const {
 }
 
 Opened World::open(int index) {
-  call({Verb::open, index, 0, 0}, generous_seconds(index));
+  call({Verb::open, index, 0, 0, {}}, generous_seconds(index));
   const Reply& first = shared_->replies[0];
-  return {first.geometry, first.ops, first.ran, first.text};
+  return {first.geometry, first.ops, first.pairs, first.ran, first.text, first.sets, first.us};
 }
 
 Verified World::verify(int index, std::uint32_t salt) {
-  call({Verb::verify, index, 0, salt}, generous_seconds(index));
+  call({Verb::verify, index, 0, salt, {}}, generous_seconds(index));
   Verified all;
   for (int driver = 0; driver < config_.drivers(); ++driver) {
     const Reply& reply = shared_->replies[driver];
@@ -335,30 +345,54 @@ Verified World::verify(int index, std::uint32_t salt) {
   return all;
 }
 
-double World::warm_up(int index) {
-  call({Verb::warm_up, index, 0, 0}, generous_seconds(index));
+double World::warm_up(int index, Sequence sequence) {
+  call({Verb::warm_up, index, 0, 0, sequence}, generous_seconds(index));
   double worst = 0;
   for (int driver = 0; driver < config_.drivers(); ++driver)
     worst = std::max(worst, shared_->replies[driver].us);
-  us_per_op_[index] = worst;
+  us_per_op_[{index, sequence}] = worst;
   return worst;
 }
 
-RoundResult World::round(int index, int replays) {
-  call({Verb::round, index, replays, 0}, 10e-6 * us_per_op_[index] * config_.ops * replays);
+RoundResult World::round(int index, int replays, Sequence sequence) {
+  const auto known = sequence == Sequence::together ? Sequence::ops : sequence;
+  call({Verb::round, index, replays, 0, sequence},
+       10e-6 * us_per_op_[{index, known}] * config_.ops * replays +
+           2e-6 * config_.skew_us * replays);
   RoundResult result;
   result.worst.assign(static_cast<std::size_t>(replays), 0);
   for (int rank = 0; rank < config_.ranks(); ++rank) {
-    const double* us = samples_of(rank);
+    const double* us = samples_of(rank).us;
     result.us.emplace_back(us, us + replays);
     for (int replay = 0; replay < replays; ++replay)
       result.worst[replay] = std::max(result.worst[replay], us[replay]);
   }
-  for (int driver = 0; driver < config_.drivers(); ++driver)
-    result.cpu_us = std::max(result.cpu_us, shared_->replies[driver].us);
+  for (int driver = 0; driver < config_.drivers(); ++driver) {
+    const Visit& visit = shared_->replies[driver].visit;
+    result.cpu_us = std::max(result.cpu_us, visit.cpu_us);
+    result.clock_error_us = std::max(result.clock_error_us, visit.clock_error_us);
+    result.sm_mhz = driver == 0 ? visit.sm_mhz : std::min(result.sm_mhz, visit.sm_mhz);
+  }
+  if (!shared_->replies[0].visit.stamped) return result;
+  result.start_skew_us = spread(samples_of(0).start_ns, replays);
+  result.end_skew_us = spread(samples_of(0).end_ns, replays);
   return result;
 }
 
-void World::close(int index) { call({Verb::close, index, 0, 0}); }
+std::vector<double> World::spread(const std::int64_t* first_rank, int replays) const {
+  std::vector<double> us;
+  for (int replay = 0; replay < replays; ++replay) {
+    std::int64_t least = first_rank[replay], most = least;
+    for (int rank = 1; rank < config_.ranks(); ++rank) {
+      const std::int64_t ns = first_rank[rank * config_.max_replays + replay];
+      least = std::min(least, ns);
+      most = std::max(most, ns);
+    }
+    us.push_back(static_cast<double>(most - least) / 1e3);
+  }
+  return us;
+}
+
+void World::close(int index) { call({Verb::close, index, 0, 0, {}}); }
 
 }  // namespace arbench

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arbench/case.hpp"
@@ -42,6 +43,10 @@ struct RoundResult {
   std::vector<std::vector<double>> us;  ///< [rank][replay] per op
   std::vector<double> worst;            ///< [replay] maximum over ranks
   double cpu_us = 0;                    ///< host enqueue time per op, slowest driver
+  /// [replay] latest less earliest rank; empty where samples have no stamps, see Driver::round().
+  std::vector<double> start_skew_us, end_skew_us;
+  double clock_error_us = 0;  ///< of the largest of the ranks' clock offsets
+  double sm_mhz = 0;          ///< lowest of all ranks; 0: unknown
 };
 
 class World {
@@ -55,8 +60,8 @@ class World {
   // Each throws CaseFailed or Interrupted.
   Opened open(int index);
   Verified verify(int index, std::uint32_t salt);
-  double warm_up(int index);
-  RoundResult round(int index, int replays);
+  double warm_up(int index, Sequence sequence = Sequence::ops);
+  RoundResult round(int index, int replays, Sequence sequence = Sequence::ops);
   void close(int index);
   /// Ends the workers, whatever they do, and starts fresh ones; nothing is open then.
   void restart();
@@ -71,6 +76,7 @@ class World {
     int index;
     int replays;
     std::uint32_t salt;
+    Sequence sequence;
   };
   struct Reply;
 
@@ -82,14 +88,15 @@ class World {
   void look_after_workers();
   [[noreturn]] void worker_main(int worker);
   void driver_loop(int driver);
-  void carry_out(Driver& driver, const Command& command, Reply& reply, double* us);
-  double* samples_of(int rank) const;
+  void carry_out(Driver& driver, const Command& command, Reply& reply, const Samples& samples);
+  Samples samples_of(int rank) const;
+  std::vector<double> spread(const std::int64_t* first_rank, int replays) const;
 
   WorldConfig config_;
   std::vector<Case> cases_;
   Shared* shared_ = nullptr;  ///< mapped, inherited by all workers
   std::size_t shared_bytes_ = 0;
-  std::map<int, double> us_per_op_;  ///< of warm_up(), by case
+  std::map<std::pair<int, Sequence>, double> us_per_op_;  ///< of warm_up(), by case
   std::vector<pid_t> workers_;
   bool healthy_ = false;  ///< all workers are idle and can be asked to end
 };

@@ -22,6 +22,8 @@ TEST(Case, NameHoldsWhatTwoBuildsAreJoinedBy) {
   point.devices = {3, 3};
   point.bytes = 0;
   EXPECT_EQ(point.name(), "allreduce/one_shot_pull/f32/g2/eager/hot/0/in_place");
+  point.l2 = L2::cold;
+  EXPECT_EQ(point.name(), "allreduce/one_shot_pull/f32/g2/eager/cold/0/in_place");
 }
 
 TEST(Case, NameHoldsNeitherDevicesNorLaunch) {
@@ -68,6 +70,7 @@ TEST(Case, ContendersOfAPointDifferInTheAlgorithmAlone) {
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.dtype = Dtype::f16; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.bytes = 57342; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.mode = Mode::eager; })));
+  EXPECT_FALSE(point.same_point(changed([](Case& c) { c.l2 = L2::cold; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.placement = Placement::in_place; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.launch = Launch::grid; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.backend = Backend::host; })));
@@ -80,6 +83,8 @@ TEST(Words, NameEachValueAndNothingElse) {
   EXPECT_EQ(word(Dtype::bf16), "bf16");
   EXPECT_EQ(word(Dtype::f32), "f32");
   EXPECT_EQ(word(Mode::graph), "graph");
+  EXPECT_EQ(word(L2::hot), "hot");
+  EXPECT_EQ(word(L2::cold), "cold");
   EXPECT_EQ(word(Placement::in_place), "in_place");
   EXPECT_EQ(word(Launch::grid), "grid");
   EXPECT_EQ(word(Backend::host), "host");

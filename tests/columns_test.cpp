@@ -40,6 +40,12 @@ Row full_row() {
                      .cv_pct = 3.5,
                      .outliers_mild = 4,
                      .outliers_severe = 1};
+  row.l2_sets = 1;
+  row.iso_us_median = 9.5;
+  row.skew_us_median = 2.25;
+  row.start_skew_us_median = 0.75;
+  row.clock_error_us = 1.25;
+  row.sm_mhz_min = 1980.5;
   row.cpu_us_median = 1.5;
   return row;
 }
@@ -50,14 +56,16 @@ std::string field(const Row& row, std::string_view name) {
 }
 
 TEST(Columns, Header) {
-  EXPECT_EQ(csv_header(),
-            "schema_version,run_id,build_id,cuda_runtime,driver,nccl_version,algo,impl,nccl_proto,"
-            "ngpus,gpu_order,topo_class,dtype,redop,bytes,count,in_place,mode,ops_per_graph,l2,"
-            "placement,name,launch,backend,virtual,gpu,blocks,threads,ran,rounds,samples,"
-            "lat_us_median,lat_us_ci_lo,lat_us_ci_hi,lat_us_min,lat_us_mean,lat_us_p90,lat_us_p95,"
-            "lat_us_p99,lat_us_max,lat_us_mad,cv_pct,outliers_mild,outliers_severe,iso_us_median,"
-            "skew_us_median,cpu_us_median,algbw_GBps,busbw_GBps,pct_ring_ceiling,wrong,max_ulp,"
-            "max_abs_err,sm_mhz_min,throttled,status,reason\n");
+  EXPECT_EQ(
+      csv_header(),
+      "schema_version,run_id,build_id,cuda_runtime,driver,nccl_version,algo,impl,nccl_proto,"
+      "ngpus,gpu_order,topo_class,dtype,redop,bytes,count,in_place,mode,ops_per_graph,l2,l2_sets,"
+      "placement,name,launch,backend,virtual,gpu,blocks,threads,ran,rounds,samples,"
+      "lat_us_median,lat_us_ci_lo,lat_us_ci_hi,lat_us_min,lat_us_mean,lat_us_p90,lat_us_p95,"
+      "lat_us_p99,lat_us_max,lat_us_mad,cv_pct,outliers_mild,outliers_severe,iso_us_median,"
+      "skew_us_median,start_skew_us_median,skew_error_us,added_skew_us,cpu_us_median,algbw_"
+      "GBps,busbw_GBps,pct_ring_ceiling,wrong,max_ulp,"
+      "max_abs_err,sm_mhz_min,throttled,status,reason\n");
 }
 
 TEST(Columns, HaveDifferentNamesAndADescriptionEach) {
@@ -71,9 +79,10 @@ TEST(Columns, HaveDifferentNamesAndADescriptionEach) {
 TEST(Columns, LineOfAnOkRow) {
   EXPECT_EQ(csv_line({full_row(), kFacts}),
             "1,2025-01-31T12:34:56Z,1a2b3c4+cuda12.8+Release,12.8,590.48.01,2.28.9,one_shot_pull,"
-            "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,out_of_place,"
+            "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,1,out_of_place,"
             "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,cuda,0,A + B,36,512,,12,1200,"
-            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,,ok,\n");
+            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,9.5,2.25,0.75,1.25,0,1.5,8.192,12."
+            "288,,0,,,1980.5,,ok,\n");
 }
 
 TEST(Columns, LineOfARowThatDidNotRun) {
@@ -83,9 +92,9 @@ TEST(Columns, LineOfARowThatDidNotRun) {
   row.point.mode = Mode::eager;
   row.point.launch = Launch::processes;
   EXPECT_EQ(csv_line({row, {}}),
-            "1,,,,,,nccl_ring,nccl,,2,0 0,,bf16,sum,57344,28672,1,eager,20,hot,in_place,"
+            "1,,,,,,nccl_ring,nccl,,2,0 0,,bf16,sum,57344,28672,1,eager,20,hot,,in_place,"
             "allreduce/nccl_ring/bf16/g2/eager/hot/57344/in_place,processes,cuda,1,,,,,,,"
-            ",,,,,,,,,,,,,,,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
+            ",,,,,,,,,,,,,,,,,0,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
 }
 
 TEST(Columns, JsonHoldsTheSameCells) {
@@ -96,16 +105,17 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("nccl_version":"2.28.9","algo":"one_shot_pull","impl":"custom","nccl_proto":null,)"
       R"("ngpus":4,"gpu_order":"0 1 2 3","topo_class":null,"dtype":"bf16","redop":"sum",)"
       R"("bytes":57344,"count":28672,"in_place":0,"mode":"graph","ops_per_graph":20,)"
-      R"("l2":"hot","placement":"out_of_place",)"
+      R"("l2":"hot","l2_sets":1,"placement":"out_of_place",)"
       R"("name":"allreduce/one_shot_pull/bf16/g4/graph/hot/57344","launch":"threads",)"
       R"("backend":"cuda","virtual":0,"gpu":"A + B","blocks":36,"threads":512,"ran":null,)"
       R"("rounds":12,"samples":1200,"lat_us_median":7.0,"lat_us_ci_lo":6.875,)"
       R"("lat_us_ci_hi":7.125,"lat_us_min":6.5,"lat_us_mean":7.25,"lat_us_p90":8.0,)"
       R"("lat_us_p95":9.0,"lat_us_p99":10.5,"lat_us_max":64.0,"lat_us_mad":0.125,)"
-      R"("cv_pct":3.5,"outliers_mild":4,"outliers_severe":1,"iso_us_median":null,)"
-      R"("skew_us_median":null,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
+      R"("cv_pct":3.5,"outliers_mild":4,"outliers_severe":1,"iso_us_median":9.5,)"
+      R"("skew_us_median":2.25,"start_skew_us_median":0.75,"skew_error_us":1.25,)"
+      R"("added_skew_us":0.0,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
       R"("busbw_GBps":12.288,"pct_ring_ceiling":null,"wrong":0,"max_ulp":null,)"
-      R"("max_abs_err":null,"sm_mhz_min":null,"throttled":null,"status":"ok","reason":null})");
+      R"("max_abs_err":null,"sm_mhz_min":1980.5,"throttled":null,"status":"ok","reason":null})");
 }
 
 TEST(Columns, OnlyAnOkRowHasATime) {
@@ -113,8 +123,10 @@ TEST(Columns, OnlyAnOkRowHasATime) {
                               Status::wrong, Status::hung, Status::error}) {
     Row row = full_row();
     row.status = status;
-    for (const char* name : {"rounds", "samples", "lat_us_median", "lat_us_ci_lo", "lat_us_max",
-                             "cv_pct", "cpu_us_median", "algbw_GBps", "busbw_GBps"})
+    for (const char* name :
+         {"rounds", "samples", "lat_us_median", "lat_us_ci_lo", "lat_us_max", "cv_pct",
+          "iso_us_median", "skew_us_median", "start_skew_us_median", "skew_error_us", "sm_mhz_min",
+          "cpu_us_median", "algbw_GBps", "busbw_GBps"})
       EXPECT_EQ(field(row, name), "null") << name << " " << word(status);
   }
 }
@@ -154,6 +166,15 @@ TEST(Columns, WhatNcclRan) {
   EXPECT_EQ(field(row, "blocks"), "null");
   row.ran = "unverified";
   EXPECT_EQ(field(row, "nccl_proto"), "null");
+}
+
+TEST(Columns, ColdL2) {
+  Row row = full_row();
+  row.point.l2 = L2::cold;
+  row.l2_sets = 20;
+  EXPECT_EQ(field(row, "l2"), "\"cold\"");
+  EXPECT_EQ(field(row, "l2_sets"), "20");
+  EXPECT_EQ(field(row, "name"), "\"allreduce/one_shot_pull/bf16/g4/graph/cold/57344\"");
 }
 
 TEST(Columns, TheHostBackendHasNoGpu) {

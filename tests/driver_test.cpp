@@ -135,6 +135,49 @@ TEST(Capture, ARefusalOfOneRankIsEverybodysWithItsText) {
   }
 }
 
+/// What the drivers say when an algorithm enqueues nothing from its `last` call on; K is 3.
+std::string stopped_at(int last, bool library = false) {
+  const auto name = "test_stops_at_" + std::to_string(last) + (library ? "_library" : "");
+  Algorithm stops = pull_record(name, [last](TestOp& op, Queue& queue) {
+    if (op.enqueued < last) op.allreduce(queue);
+  });
+  stops.library = library;
+  const WorldConfig config = host_config(2);
+  Case point = pull_case(config, {1, 1});
+  point.algorithm = test_algorithm(stops);
+  return message<std::runtime_error>(
+      [&] { on_all_drivers(config, [&](Driver& driver, int) { driver.open(0, point); }); });
+}
+
+TEST(Capture, AnAlgorithmThatStopsEnqueuingIsAnError) {
+  // Captured are 3 ops, 1 op, and 3 ops with a barrier before each.
+  EXPECT_EQ(stopped_at(3), "capture: 2 nodes for 3 ops and 0 barriers, though one op has 0");
+  EXPECT_EQ(stopped_at(7), "capture: 5 nodes for 3 ops and 3 barriers, though one op has 1");
+  EXPECT_EQ(stopped_at(8), "nothing thrown");
+}
+
+/// It is called once before the captures.
+TEST(Capture, ALibraryAddsANodePerOpAtLeast) {
+  EXPECT_EQ(stopped_at(8, true), "capture: 5 nodes for 3 ops and 3 barriers, though one op has 1");
+  EXPECT_EQ(stopped_at(9, true), "nothing thrown");
+  Algorithm extra = pull_record("test_extra_node", [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.enqueued == 2) then(queue, [] {});
+  });
+  const WorldConfig config = host_config(2);
+  Case point = pull_case(config, {1, 1});
+  const auto opened = [&](const std::string& name, bool library) {
+    extra.name = name;
+    extra.library = library;
+    point.algorithm = test_algorithm(extra);
+    return message<std::runtime_error>(
+        [&] { on_all_drivers(config, [&](Driver& driver, int) { driver.open(0, point); }); });
+  };
+  EXPECT_EQ(opened("test_extra_node_library", true), "nothing thrown");
+  EXPECT_EQ(opened("test_extra_node", false),
+            "capture: 4 nodes for 3 ops and 0 barriers, though one op has 1");
+}
+
 TEST(Hang, NamesWhoWaitedForWhom) {
   const auto silent = test_algorithm("test_silent_rank", [](TestOp& op, Queue& queue) {
     if (op.rank() != 1) op.allreduce(queue);

@@ -136,6 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--dtype f16,", "--dtype f16,: " + kItem},
         Refused{"--mode grpah", "--mode grpah: unknown; accepts eager, graph; did you mean graph?"},
         Refused{"--mode both", "--mode both: unknown; accepts eager, graph"},
+        Refused{"--l2 warm", "--l2 warm: unknown; accepts hot, cold"},
         Refused{"--placement in-place",
                 "--placement in-place: unknown; accepts out_of_place, in_place; did you mean "
                 "in_place?"},
@@ -150,6 +151,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--ops 10001", "--ops 10001: accepts whole numbers from 1 to 10000"},
         Refused{"--row-seconds 0", "--row-seconds 0: " + kSeconds},
         Refused{"--row-seconds inf", "--row-seconds inf: " + kSeconds},
+        Refused{"--skew-us 0", "--skew-us 0: accepts numbers above 0, up to 1e+06"},
+        Refused{"--skew-us 600 --timeout 0.001",
+                "--skew-us 600: accepts at most half of --timeout, 500"},
         Refused{"--timeout 0", "--timeout 0: " + kSeconds},
         Refused{"--timeout -1", "--timeout -1: " + kSeconds},
         Refused{"--timeout nan", "--timeout nan: " + kSeconds},

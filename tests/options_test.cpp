@@ -34,6 +34,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.shape_elements, Sizes{});
   EXPECT_EQ(options.gpus, Ints{});
   EXPECT_EQ(options.modes, (std::vector{Mode::eager, Mode::graph}));
+  EXPECT_EQ(options.l2s, std::vector{L2::hot});
   EXPECT_EQ(options.placements, std::vector{Placement::out_of_place});
   EXPECT_EQ(options.devices, Ints{});
   EXPECT_EQ(options.virtual_ranks, 0);
@@ -44,6 +45,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.replays, 100);
   EXPECT_EQ(options.ops, 20);
   EXPECT_EQ(options.row_seconds, 0.3);
+  EXPECT_EQ(options.skew_us, 0);
   EXPECT_EQ(options.timeout_seconds, 10);
   EXPECT_EQ(options.seed, 1U);
   EXPECT_FALSE(options.dry_run || options.nccl_loopback || options.verbose);
@@ -68,14 +70,16 @@ TEST(Options, Commands) {
 
 TEST(Options, EveryOptionReachesItsField) {
   const Options options = parsed(
-      "--algo ring_*,nccl_auto --dtype f32,f16 --gpus 8,3 --mode graph --placement "
+      "--algo ring_*,nccl_auto --dtype f32,f16 --gpus 8,3 --mode graph --l2 cold,hot --placement "
       "in_place,out_of_place --devices 3,3,1 --backend cuda --launch processes --blocks 36 "
-      "--threads 512 --rounds 3 --replays 7 --ops 122 --row-seconds 1.5 --timeout 0.25 --seed 0 "
+      "--threads 512 --rounds 3 --replays 7 --ops 122 --row-seconds 1.5 --skew-us 2.5 --timeout "
+      "0.25 --seed 0 "
       "--dry-run --nccl-loopback --nccl-lib /x/libnccl.so.2 --out results/a --verbose");
   EXPECT_EQ(options.algorithms, (Words{"ring_*", "nccl_auto"}));
   EXPECT_EQ(options.dtypes, (std::vector{Dtype::f32, Dtype::f16}));
   EXPECT_EQ(options.gpus, (Ints{8, 3}));
   EXPECT_EQ(options.modes, std::vector{Mode::graph});
+  EXPECT_EQ(options.l2s, (std::vector{L2::cold, L2::hot}));
   EXPECT_EQ(options.placements, (std::vector{Placement::in_place, Placement::out_of_place}));
   EXPECT_EQ(options.devices, (Ints{3, 3, 1}));
   EXPECT_EQ(options.backend, Backend::cuda);
@@ -85,6 +89,7 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_EQ(options.replays, 7);
   EXPECT_EQ(options.ops, 122);
   EXPECT_EQ(options.row_seconds, 1.5);
+  EXPECT_EQ(options.skew_us, 2.5);
   EXPECT_EQ(options.timeout_seconds, 0.25);
   EXPECT_EQ(options.seed, 0U);
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
@@ -165,6 +170,7 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--gpus LIST",
                            "--mode LIST",
                            "--dtype LIST",
+                           "--l2 LIST",
                            "--placement LIST",
                            "--algo LIST",
                            "--devices LIST",
@@ -177,6 +183,7 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--replays N",
                            "--ops N",
                            "--row-seconds S",
+                           "--skew-us D",
                            "--timeout S",
                            "--seed N",
                            "--nccl-lib PATH",

@@ -18,7 +18,7 @@ std::string lettered(char letter) {
   });
 }
 
-/// The visits of 3 contenders in 6 rounds. Each visit enqueues one op.
+/// The visits of 3 contenders in 6 rounds. Each visit enqueues one op, and one behind a barrier.
 std::string visits(std::uint64_t seed) {
   Options options;
   options.rounds = 6;
@@ -36,11 +36,17 @@ std::string visits(std::uint64_t seed) {
        },
        {}});
   const std::string log = logged();
-  EXPECT_EQ(log.size(), 81u);
-  // Verified (8 calls) and warmed up (5) one after the other; verified again after the rounds.
-  EXPECT_EQ(log.substr(0, 39), "aaaaaaaaaaaaabbbbbbbbbbbbbccccccccccccc");
-  EXPECT_EQ(log.substr(57), "aaaaaaaabbbbbbbbcccccccc");
-  return log.substr(39, 18);
+  EXPECT_EQ(log.size(), 105u);
+  // Verified (8 calls) and warmed up (5, and 2 behind barriers) one after the other; verified again
+  // after the rounds.
+  EXPECT_EQ(log.substr(0, 45), "aaaaaaaaaaaaaaabbbbbbbbbbbbbbbccccccccccccccc");
+  EXPECT_EQ(log.substr(81), "aaaaaaaabbbbbbbbcccccccc");
+  std::string visited;
+  for (std::size_t i = 45; i < 81; i += 2) {
+    EXPECT_EQ(log[i], log[i + 1]);
+    visited += log[i];
+  }
+  return visited;
 }
 
 TEST(Order, EachRoundVisitsEachContenderOnce) {

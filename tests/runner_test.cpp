@@ -39,6 +39,12 @@ TEST(Runner, SamplesAreRoundsTimesReplays) {
     EXPECT_EQ(outcome.rows[i].time->samples, 6);
     EXPECT_GT(outcome.rows[i].time->min, 0);
     EXPECT_GT(outcome.rows[i].cpu_us_median.value_or(0), 0);
+    EXPECT_TRUE(outcome.rows[i].iso_us_median);
+    EXPECT_GT(outcome.rows[i].skew_us_median.value_or(0), 0);
+    EXPECT_GT(outcome.rows[i].start_skew_us_median.value_or(0), 0);
+    EXPECT_EQ(outcome.rows[i].clock_error_us, 0);
+    EXPECT_EQ(outcome.rows[i].added_skew_us, 0);
+    EXPECT_FALSE(outcome.rows[i].sm_mhz_min);  // the host counts no cycles
     std::vector<std::tuple<int, int, int>> keys;
     for (const Sample& sample : outcome.samples[i]) {
       keys.emplace_back(sample.round, sample.replay, sample.rank);
@@ -57,6 +63,51 @@ TEST(Runner, LittleTimeLeavesThreeReplaysAtLeast) {
   EXPECT_EQ(sweep({one_case("one_shot_pull")}, options).samples[0].size(), 6u);
   options.replays = 2;
   EXPECT_EQ(sweep({one_case("one_shot_pull")}, options).samples[0].size(), 4u);
+}
+
+TEST(Runner, AddedSkewIsSeenAtTheStartInCompleteRotations) {
+  Options options = quick();
+  options.replays = 5;
+  options.skew_us = 100000;
+  for (const Mode mode : {Mode::eager, Mode::graph}) {
+    Case point = one_case("one_shot_pull", 3);
+    point.mode = mode;
+    const Outcome outcome = sweep({point}, options);
+    EXPECT_EQ(outcome.rows[0].added_skew_us, 100000);
+    EXPECT_GT(outcome.rows[0].start_skew_us_median.value_or(0), 50000);
+    EXPECT_EQ(outcome.samples[0].size(), 6u);  // 2 rounds of 3, since 5 is no complete rotation
+    options.replays = 1;
+    EXPECT_EQ(sweep({point}, options).samples[0].size(), 6u);
+    options.replays = 5;
+  }
+}
+
+TEST(Runner, SkewIsMeasuredInGraphModeToo) {
+  Case point = one_case("one_shot_pull", 3);
+  point.mode = Mode::graph;
+  const Outcome outcome = sweep({point});
+  EXPECT_GT(outcome.rows[0].skew_us_median.value_or(0), 0);
+  EXPECT_GT(outcome.rows[0].start_skew_us_median.value_or(0), 0);
+}
+
+TEST(Runner, ColdContendersShareTheirSets) {
+  for (const Mode mode : {Mode::eager, Mode::graph}) {
+    std::vector<Case> cases;
+    for (const L2 l2 : {L2::hot, L2::cold})
+      for (const char* name : {"one_shot_pull", "p2p_copy_ring", "ring_simple"}) {
+        cases.push_back(one_case(name, 3));
+        cases.back().mode = mode;
+        cases.back().l2 = l2;
+      }
+    const Outcome outcome = sweep(cases);
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(outcome.rows[i].status, Status::ok) << outcome.rows[i].reason;
+      EXPECT_EQ(outcome.rows[i].reason, "");
+      EXPECT_EQ(outcome.rows[i].l2_sets, i < 3 ? 1 : 2);
+      EXPECT_GT(outcome.rows[i].skew_us_median.value_or(0), 0);
+      EXPECT_EQ(outcome.samples[i].size(), 6u);
+    }
+  }
 }
 
 TEST(Runner, NoBytesHaveNoTime) {

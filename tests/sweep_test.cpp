@@ -116,6 +116,13 @@ TEST(Sweep, PlacementComesBeforeModeBeforeSize) {
           "allreduce/a/bf16/g2/eager/hot/8", "allreduce/a/bf16/g2/eager/hot/16"}));
 }
 
+TEST(Sweep, L2ComesBehindModeAndBeforeSize) {
+  EXPECT_EQ(names_of(cases_of(
+                {"--gpus", "2", "--l2", "hot,cold", "--mode", "graph", "--sizes", "8,16"}, box(4))),
+            (Names{"allreduce/a/bf16/g2/graph/hot/8", "allreduce/a/bf16/g2/graph/hot/16",
+                   "allreduce/a/bf16/g2/graph/cold/8", "allreduce/a/bf16/g2/graph/cold/16"}));
+}
+
 TEST(Sweep, ContendersOfAPointAreAdjacent) {
   const auto cases = cases_of({"--sizes", "8,16", "--gpus", "2"}, box(2), kAlgorithms);
   ASSERT_EQ(cases.size(), 16U);

@@ -68,6 +68,7 @@ TEST(Table, OneForEachPointThatDiffersInMoreThanSize) {
   host.point.placement = Placement::in_place;
   host.point.dtype = Dtype::f32;
   host.point.mode = Mode::eager;
+  host.point.l2 = L2::cold;
   EXPECT_EQ(
       table({grid, half_virtual, host}),
       R"(allreduce, bf16, 2 ranks, graph, out of place, all ranks in one grid, cuda backend: median us per op
@@ -82,7 +83,7 @@ virtual ranks on 2 GPUs: not a result of 4 GPUs
   size     a  best  vs nccl
 1000 B  3.00  a           -
 
-allreduce, f32, 2 ranks, eager, in place, one thread per rank, host backend: median us per op
+allreduce, f32, 2 ranks, eager, in place, cold L2, one thread per rank, host backend: median us per op
 host backend: not a GPU result
 
   size      a  best  vs nccl

@@ -53,6 +53,10 @@ void expect_right(World& world, int index) {
     EXPECT_EQ(round.worst[replay], worst);
   }
   EXPECT_GT(round.cpu_us, 0);
+  for (const Sequence sequence : {Sequence::isolated, Sequence::barriers}) {
+    EXPECT_GT(world.warm_up(index, sequence), 0);
+    EXPECT_GT(world.round(index, 2, sequence).worst.at(1), 0);
+  }
   world.close(index);
 }
 

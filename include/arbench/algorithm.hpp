@@ -41,7 +41,16 @@ struct Op {
   std::function<std::string()> ran;
   /// Unblocks what hangs inside a library; may be empty.
   std::function<void()> abort;
+  /// The same as enqueue, on inputs and outputs that lie `shift` bytes behind those of the context on
+  /// all ranks. Empty: the algorithm is bound to its buffers, and there is no cold L2 for it.
+  std::function<void(Queue&, std::uint64_t shift)> enqueue_at{};
 };
+
+inline Peers shifted(Peers peers, std::uint64_t shift) {
+  peers.input_offset += shift;
+  peers.output_offset += shift;
+  return peers;
+}
 
 /// A case that this algorithm cannot run, found at open(): it becomes a row with this text, on all
 /// ranks alike.
@@ -98,11 +107,12 @@ struct Register {
 template <class K>
 Algorithm kernel_algorithm(Algorithm record, K kernel = {}) {
   record.open = [kernel](const OpenContext& context) {
-    const auto enqueue = [kernel, peers = context.peers, dtype = context.point.dtype,
-                          shape = context.geometry, ranks = context.grid_ranks](Queue& queue) {
-      if (peers.count > 0) launch(queue, kernel, peers, dtype, shape, ranks);
+    const auto at = [kernel, peers = context.peers, dtype = context.point.dtype,
+                     shape = context.geometry,
+                     ranks = context.grid_ranks](Queue& queue, std::uint64_t shift) {
+      if (peers.count > 0) launch(queue, kernel, shifted(peers, shift), dtype, shape, ranks);
     };
-    return Op{enqueue, {}, {}};
+    return Op{[at](Queue& queue) { at(queue, 0); }, {}, {}, at};
   };
   record.blocks_per_multiprocessor = [](const Case& point, int threads) {
     return blocks_per_multiprocessor<K>(point.dtype, point.ranks(), threads);

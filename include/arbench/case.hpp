@@ -15,6 +15,8 @@ namespace arbench {
 enum class Dtype { f16, bf16, f32 };
 /// eager: K launches behind each other. graph: the same K launches captured once and replayed.
 enum class Mode { eager, graph };
+/// hot: the same buffers in every op. cold: nothing of an op's buffers is in the L2 when it starts.
+enum class L2 { hot, cold };
 enum class Placement { out_of_place, in_place };
 /// threads: one process, a host thread per rank. processes: a worker process per rank, peer memory
 /// by IPC. grid: all (virtual) ranks of an op in one cooperative launch; shows the protocol's own
@@ -33,6 +35,10 @@ struct Words<Dtype> {
 template <>
 struct Words<Mode> {
   static constexpr std::array<std::string_view, 2> list{"eager", "graph"};
+};
+template <>
+struct Words<L2> {
+  static constexpr std::array<std::string_view, 2> list{"hot", "cold"};
 };
 template <>
 struct Words<Placement> {
@@ -75,6 +81,7 @@ struct Case {
   Dtype dtype = Dtype::bf16;
   std::uint64_t bytes = 0;  ///< message bytes per rank, a multiple of size_of(dtype)
   Mode mode = Mode::graph;
+  L2 l2 = L2::hot;
   Placement placement = Placement::out_of_place;
   Launch launch = Launch::threads;
   Backend backend = Backend::cuda;

@@ -15,6 +15,7 @@
 //   add_local(word, v) min_local(word, v)    read-modify-write on this rank's own memory, never on a peer's
 //   claim_local(word)                        true for exactly one caller until the word is cleared; own memory only
 //   host_word(word) set_host_word(word, v)   a word of pinned host memory
+//   cycles()                                 of this multiprocessor; 0 where they are not counted
 //   relax()  now_ns()  kPollsPerCheck        for bounded waiting: see wait_until() in signal.hpp
 #pragma once
 

@@ -71,6 +71,7 @@ class Exec {
     *static_cast<volatile std::uint32_t*>(word) = value;
     __threadfence_system();  // for the host, which has no acquire towards the device
   }
+  __device__ std::uint64_t cycles() const { return static_cast<std::uint64_t>(clock64()); }
   __device__ void relax() const {}
   __device__ std::uint64_t now_ns() const {
     std::uint64_t ns;

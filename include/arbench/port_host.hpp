@@ -106,6 +106,7 @@ class Exec {
   }
   std::uint32_t host_word(const std::uint32_t* word) const { return load_acquire(word); }
   void set_host_word(std::uint32_t* word, std::uint32_t value) const { store_release(word, value); }
+  std::uint64_t cycles() const { return 0; }
   void relax() const { std::this_thread::yield(); }
   std::uint64_t now_ns() const {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(

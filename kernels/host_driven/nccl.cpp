@@ -97,12 +97,13 @@ class Session {
   /// its work.
   void established() { sound_ = true; }
 
-  void enqueue(Queue& queue) {
+  void enqueue(Queue& queue, std::uint64_t shift = 0) {
     if (peers_.count == 0) return;
     if (comm_ == nullptr) throw std::runtime_error("the NCCL communicator was aborted");
     const int rank = peers_.first_rank;
+    const Peers peers = shifted(peers_, shift);
     const ncclResult_t result =
-        settled(nccl().api.all_reduce(peers_.input(rank), peers_.output(rank), peers_.count, type_,
+        settled(nccl().api.all_reduce(peers.input(rank), peers.output(rank), peers.count, type_,
                                       ncclSum, comm_, static_cast<CudaQueue&>(queue).stream()));
     if (result != ncclSuccess) {
       sound_ = false;
@@ -158,7 +159,8 @@ Op open(const OpenContext& context, NcclWish wish) {
   exchange(context, session->connect(id), "");
   session->established();
   return {[session](Queue& queue) { session->enqueue(queue); },
-          [session] { return session->ran(); }, [session] { session->abort(); }};
+          [session] { return session->ran(); }, [session] { session->abort(); },
+          [session](Queue& queue, std::uint64_t shift) { session->enqueue(queue, shift); }};
 }
 
 Algorithm record(const char* name, const char* summary, NcclWish wish) {

@@ -71,6 +71,7 @@ std::string title(const Case& key) {
   std::string text = "allreduce, " + std::string(word(key.dtype)) + ", " +
                      std::to_string(key.ranks()) + " ranks, " + std::string(word(key.mode)) + ", ";
   text += key.placement == Placement::in_place ? "in place, " : "out of place, ";
+  if (key.l2 == L2::cold) text += "cold L2, ";
   text += std::string(launch_words(key.launch)) + ", " + std::string(word(key.backend));
   return text + " backend: median us per op\n" + warning(key);
 }
