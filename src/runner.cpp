@@ -304,7 +304,7 @@ class Group {
   void conclude(Contender& contender) {
     verify(contender);
     if (contender.done) return;
-    contender.row.time = summarize(contender.rounds, options_.seed);
+    contender.row.time = summarize(contender.rounds);
     contender.row.cpu_us_median = median(contender.cpu_us);
     if (contender.row.point.launch == Launch::processes && contender.row.point.is_virtual() &&
         contender.row.point.backend == Backend::cuda && !machine_.mps)

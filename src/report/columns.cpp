@@ -115,7 +115,7 @@ constexpr Column kColumns[] = {
     {"lat_us_median",
      "us per op, chained; all lat_us_ are over samples, each the maximum over ranks",
      time_cell<&Summary::median>},
-    {"lat_us_ci_lo", "95 % confidence interval of the median, bootstrap over rounds",
+    {"lat_us_ci_lo", "95 % confidence interval of the median, from the spread between rounds",
      time_cell<&Summary::ci_lo>},
     {"lat_us_ci_hi", "its upper end", time_cell<&Summary::ci_hi>},
     {"lat_us_min", "us per op", time_cell<&Summary::min>},
