@@ -58,6 +58,12 @@ void set_seconds(Draft& draft, const Argument& argument) {
   draft.options.*Member = to_number(argument, 0, kMaxSeconds);
 }
 
+void set_precision(Draft& draft, const Argument& argument) {
+  Argument number = argument;
+  if (number.text.ends_with('%')) number.text.pop_back();
+  draft.options.precision_pct = to_number(number, 0, 100);
+}
+
 template <bool Options::*Member>
 void set_flag(Draft& draft, const Argument&) {
   draft.options.*Member = true;
@@ -216,6 +222,17 @@ OptionGroup measuring_options() {
                   "timed work per row; large sizes take fewer replays" +
                       default_is(shown(def.row_seconds)),
                   set_seconds<&Options::row_seconds>),
+           option("--precision P%",
+                  "stop a point after " + std::to_string(kLeastRounds) +
+                      " rounds or more, once the 95 % interval of every contender's median is "
+                      "within P % to each side (default: never)",
+                  set_precision),
+           option("--max-seconds S",
+                  "rounds go on for S seconds per row, whatever --rounds says "
+                  "(default: no such limit)",
+                  set_seconds<&Options::max_seconds>),
+           option("--no-aa", "do not measure the first contender of a point twice",
+                  [](Draft& draft, const Argument&) { draft.options.aa = false; }),
            option("--timeout S",
                   "seconds after which a wait has hung" + default_is(shown(def.timeout_seconds)),
                   set_seconds<&Options::timeout_seconds>),

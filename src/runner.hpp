@@ -1,5 +1,4 @@
-// The schedule: which world, which point, which contender when. Google Benchmark runs the timed
-// loop.
+// The schedule: which world and which point when, and what becomes of contenders that end their workers.
 #pragma once
 
 #include <functional>
@@ -24,7 +23,8 @@ struct RunHooks {
 };
 
 /// Runs all cases, in order, one row each. Cases of one point are contenders: they are opened and
-/// verified, then timed in rounds whose order is shuffled (options.seed), then verified again. A
+/// verified, then timed in rounds whose order is shuffled (options.seed), then verified again; one of
+/// them is measured twice for the A/A band, which all rows of the point carry (point.hpp). A
 /// contender that hangs or crashes ends its point's workers; the point starts again without it.
 /// Throws Interrupted, and what the hooks throw; rows handed out before stay valid.
 void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,

@@ -35,7 +35,7 @@ test_dry_run() {
   expect "exit code of --dry-run" 0 "$code"
   expect "--dry-run" "allreduce/two_shot_pull/bf16/g2/graph/hot/0
 allreduce/two_shot_pull/bf16/g2/graph/hot/1024
-2 cases, about 1 s" "$(<"$folder/stdout")"
+2 cases, about 2 s" "$(<"$folder/stdout")"
   [[ ! -e $folder/dry ]] || fail "--dry-run made a folder"
 }
 

@@ -41,6 +41,8 @@ Row full_row() {
                      .outliers_mild = 4,
                      .outliers_severe = 1};
   row.cpu_us_median = 1.5;
+  row.aa_pct = 0.25;
+  row.stopped = "rounds";
   return row;
 }
 
@@ -57,7 +59,7 @@ TEST(Columns, Header) {
             "lat_us_median,lat_us_ci_lo,lat_us_ci_hi,lat_us_min,lat_us_mean,lat_us_p90,lat_us_p95,"
             "lat_us_p99,lat_us_max,lat_us_mad,cv_pct,outliers_mild,outliers_severe,iso_us_median,"
             "skew_us_median,cpu_us_median,algbw_GBps,busbw_GBps,pct_ring_ceiling,wrong,max_ulp,"
-            "max_abs_err,sm_mhz_min,throttled,status,reason\n");
+            "max_abs_err,sm_mhz_min,throttled,aa_pct,stopped,status,reason\n");
 }
 
 TEST(Columns, HaveDifferentNamesAndADescriptionEach) {
@@ -73,7 +75,7 @@ TEST(Columns, LineOfAnOkRow) {
             "1,2025-01-31T12:34:56Z,1a2b3c4+cuda12.8+Release,12.8,590.48.01,2.28.9,one_shot_pull,"
             "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,out_of_place,"
             "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,cuda,0,A + B,36,512,,12,1200,"
-            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,,ok,\n");
+            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,,0.25,rounds,ok,\n");
 }
 
 TEST(Columns, LineOfARowThatDidNotRun) {
@@ -85,7 +87,7 @@ TEST(Columns, LineOfARowThatDidNotRun) {
   EXPECT_EQ(csv_line({row, {}}),
             "1,,,,,,nccl_ring,nccl,,2,0 0,,bf16,sum,57344,28672,1,eager,20,hot,in_place,"
             "allreduce/nccl_ring/bf16/g2/eager/hot/57344/in_place,processes,cuda,1,,,,,,,"
-            ",,,,,,,,,,,,,,,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
+            ",,,,,,,,,,,,,,,,,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
 }
 
 TEST(Columns, JsonHoldsTheSameCells) {
@@ -105,7 +107,7 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("cv_pct":3.5,"outliers_mild":4,"outliers_severe":1,"iso_us_median":null,)"
       R"("skew_us_median":null,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
       R"("busbw_GBps":12.288,"pct_ring_ceiling":null,"wrong":0,"max_ulp":null,)"
-      R"("max_abs_err":null,"sm_mhz_min":null,"throttled":null,"status":"ok","reason":null})");
+      R"("max_abs_err":null,"sm_mhz_min":null,"throttled":null,"aa_pct":0.25,"stopped":"rounds","status":"ok","reason":null})");
 }
 
 TEST(Columns, OnlyAnOkRowHasATime) {
@@ -114,7 +116,7 @@ TEST(Columns, OnlyAnOkRowHasATime) {
     Row row = full_row();
     row.status = status;
     for (const char* name : {"rounds", "samples", "lat_us_median", "lat_us_ci_lo", "lat_us_max",
-                             "cv_pct", "cpu_us_median", "algbw_GBps", "busbw_GBps"})
+                             "cv_pct", "cpu_us_median", "algbw_GBps", "busbw_GBps", "stopped"})
       EXPECT_EQ(field(row, name), "null") << name << " " << word(status);
   }
 }

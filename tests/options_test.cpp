@@ -87,6 +87,11 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_EQ(options.row_seconds, 1.5);
   EXPECT_EQ(options.timeout_seconds, 0.25);
   EXPECT_EQ(options.seed, 0U);
+  EXPECT_EQ(parsed("--precision 2.5").precision_pct, 2.5);
+  EXPECT_EQ(parsed("--precision 1%").precision_pct, 1);
+  EXPECT_EQ(parsed("--max-seconds 30").max_seconds, 30);
+  EXPECT_TRUE(options.aa);
+  EXPECT_FALSE(parsed("--no-aa").aa);
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
   EXPECT_EQ(options.nccl_lib, "/x/libnccl.so.2");
   EXPECT_EQ(options.out, "results/a");
@@ -179,6 +184,9 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--row-seconds S",
                            "--timeout S",
                            "--seed N",
+                           "--precision P%",
+                           "--max-seconds S",
+                           "--no-aa",
                            "--nccl-lib PATH",
                            "--nccl-loopback",
                            "--out DIR",
