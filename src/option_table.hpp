@@ -19,6 +19,7 @@ struct Draft {
   std::optional<Argument> model, tokens;
   std::optional<Argument> devices, virtual_ranks;
   std::optional<Argument> nccl_loopback;
+  std::optional<Argument> out, resume, retry_failed;
 };
 
 /// Sets of commands, to be combined by `|`.

@@ -54,9 +54,10 @@ struct Options {
 
   bool dry_run = false;
   bool nccl_loopback = false;
-  std::string nccl_lib;  ///< path; empty: environment, loader path, pip wheel
-  std::string out;       ///< output folder, also of --resume; empty: none
-  bool resume = false;   ///< the output folder is that of a cut run, which goes on
+  bool allow_busy = false;    ///< also measure on a GPU that somebody else uses
+  std::string nccl_lib;       ///< path; empty: environment, loader path, pip wheel
+  std::string out;            ///< output folder, also of --resume; empty: none
+  bool resume = false;        ///< the output folder is that of a cut run, which goes on
   bool retry_failed = false;  ///< rows that are hung or error there are measured again
   bool verbose = false;
 };

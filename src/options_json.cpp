@@ -37,6 +37,7 @@ nlohmann::json config_json(const Options& options) {
           {"max_seconds", options.max_seconds},
           {"timeout_seconds", options.timeout_seconds},
           {"seed", options.seed},
+          {"allow_busy", options.allow_busy},
           {"nccl_loopback", options.nccl_loopback},
           {"nccl_lib", options.nccl_lib}};
 }

@@ -14,6 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLeastReplays = 3;
+constexpr int kMostRepetitions = 2;  ///< of a visit in which a device slowed down
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -28,9 +29,15 @@ void remark(Contender& contender, const std::string& text) {
 void reset(Contender& contender) {
   contender.row.wrong.reset();
   contender.row.aa_pct.reset();
+  contender.row.throttled.reset();
   contender.rounds.clear();
   contender.cpu_us.clear();
   contender.samples.clear();
+}
+
+/// "ring/ll" is not what a tree should run. What is unverified may be anything.
+bool ran_another(const std::string& ran, const std::string& wanted) {
+  return !wanted.empty() && !ran.empty() && ran != "unverified" && !ran.starts_with(wanted + "/");
 }
 
 bool precise(const Contender& contender, double percent) {
@@ -103,12 +110,15 @@ void Point::prepare(Contender& contender) {
   contender.row.ops_per_graph = opened.ops;
   contender.row.ran = opened.ran;
   contender.row.reason = opened.remark;
+  const Case& point = contender.row.point;
+  const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
   if (opened.ran == "unverified") remark(contender, "what NCCL really ran is unverified");
+  if (ran_another(opened.ran, algorithm->must_run))
+    return finish_untimed(contender, Status::error,
+                          "ran " + opened.ran + " where " + algorithm->must_run + " was wanted");
   verify(contender);
   if (contender.done) return;
-  const Case& point = contender.row.point;
   if (point.bytes == 0) return finish_untimed(contender, Status::ok, "0 bytes: nothing to time");
-  const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
   if (algorithm->library && options.nccl_loopback)
     return finish_untimed(contender, Status::functional, "ranks met over loopback sockets");
   const double us_per_replay = world_.warm_up(contender.index) * opened.ops;
@@ -192,20 +202,28 @@ std::string Point::stop_after(int rounds, double seconds,
   return options.max_seconds == 0 && rounds >= options.rounds ? "rounds" : "";
 }
 
-/// A visit's samples are taken together, without a gap between replays.
+/// A visit's samples are taken together, without a gap between replays. One in which a device slowed down is repeated; when
+/// the last repetition is no better it stays, and the row says so.
 void Point::visit(Contender& contender, int round) {
   const bool listed = !copy_ || &contender != &*copy_;
+  RoundResult result;
   set_.file.run({contender.row.point.name(), contender.replays, round, set_.options.rounds, listed},
                 [&] {
-                  const RoundResult result = world_.round(contender.index, contender.replays);
-                  keep(contender, round, result);
+                  result = world_.round(contender.index, contender.replays);
+                  for (int i = 0; i < kMostRepetitions && result.throttled.value_or(false); ++i)
+                    result = world_.round(contender.index, contender.replays);
                   return result.worst;
                 });
+  keep(contender, round, result);
 }
 
 void Point::keep(Contender& contender, int round, const RoundResult& result) {
-  for (int replay = 0; replay < contender.replays; ++replay)
+  for (int replay = 0; replay < contender.replays; ++replay) {
     contender.samples.push_back({round, replay, -1, result.worst[replay]});
+    set_.seconds.timed += result.worst[replay] * contender.row.ops_per_graph * 1e-6;
+  }
+  if (result.throttled)
+    contender.row.throttled = contender.row.throttled.value_or(false) || *result.throttled;
   contender.rounds.push_back(result.worst);
   contender.cpu_us.push_back(result.cpu_us);
 }

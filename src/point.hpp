@@ -10,6 +10,7 @@
 #include "machine.hpp"
 #include "options.hpp"
 #include "result.hpp"
+#include "seconds.hpp"
 #include "world.hpp"
 
 namespace arbench {
@@ -38,6 +39,7 @@ class Point {
     int copies;
     std::uint64_t order_seed;
     std::uint64_t& salt;
+    Seconds& seconds;  ///< `timed` grows
   };
   Point(World& world, const Setting& setting) : world_(world), set_(setting) {}
 

@@ -45,7 +45,8 @@ class Group {
         hooks_(hooks),
         benchmark_file_(file),
         points_done_(points_done),
-        points_(points) {}
+        points_(points),
+        seconds_(hooks.seconds == nullptr ? unwanted_ : *hooks.seconds) {}
 
   void run() {
     for (std::size_t first = 0; first < cases_.size();) {
@@ -86,8 +87,9 @@ class Group {
     for (Contender& contender : contenders)
       if (!contender.done) live.push_back(&contender);
     if (live.empty() || !have_world(live)) return true;
-    Point point(*world_, {options_, machine_, benchmark_file_, static_cast<int>(cases_.size()),
-                          options_.seed + static_cast<std::uint64_t>(*points_done_), salt_});
+    Point point(*world_,
+                {options_, machine_, benchmark_file_, static_cast<int>(cases_.size()),
+                 options_.seed + static_cast<std::uint64_t>(*points_done_), salt_, seconds_});
     world_lost_ = !point.run(contenders);
     return !world_lost_;
   }
@@ -96,7 +98,8 @@ class Group {
   bool have_world(const std::vector<Contender*>& live) {
     try {
       if (!world_) {
-        world_.emplace(config(), cases_and_copies());
+        world_.emplace(config(), cases_and_copies(), &seconds_);
+        if (hooks_.throttled) world_->watch([this] { return hooks_.throttled(cases_[0].devices); });
       } else if (world_lost_) {
         world_->restart();
       }
@@ -135,6 +138,8 @@ class Group {
   BenchmarkFile& benchmark_file_;
   int* points_done_;
   int points_;
+  Seconds unwanted_;
+  Seconds& seconds_;
   std::optional<World> world_;
   bool world_lost_ = false;
   std::uint64_t salt_ = 0;

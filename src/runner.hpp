@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "machine.hpp"
 #include "options.hpp"
 #include "result.hpp"
+#include "seconds.hpp"
 
 namespace arbench {
 
@@ -20,6 +22,10 @@ struct RunHooks {
   std::function<void(int, int, const Case&)> progress;
   /// Where Google Benchmark's JSON goes, one entry per contender and round; may be null.
   std::ostream* google_benchmark = nullptr;
+  /// Where the time that things take is added up; may be null.
+  Seconds* seconds = nullptr;
+  /// Whether one of the devices slows down now, if that is known; asked while rounds run. May be empty.
+  std::function<std::optional<bool>(const std::vector<int>& devices)> throttled{};
 };
 
 /// Runs all cases, in order, one row each. Cases of one point are contenders: they are opened and

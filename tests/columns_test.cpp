@@ -43,6 +43,7 @@ Row full_row() {
   row.cpu_us_median = 1.5;
   row.aa_pct = 0.25;
   row.stopped = "rounds";
+  row.throttled = true;
   return row;
 }
 
@@ -75,7 +76,7 @@ TEST(Columns, LineOfAnOkRow) {
             "1,2025-01-31T12:34:56Z,1a2b3c4+cuda12.8+Release,12.8,590.48.01,2.28.9,one_shot_pull,"
             "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,out_of_place,"
             "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,cuda,0,A + B,36,512,,12,1200,"
-            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,,0.25,rounds,ok,\n");
+            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,1,0.25,rounds,ok,\n");
 }
 
 TEST(Columns, LineOfARowThatDidNotRun) {
@@ -107,7 +108,7 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("cv_pct":3.5,"outliers_mild":4,"outliers_severe":1,"iso_us_median":null,)"
       R"("skew_us_median":null,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
       R"("busbw_GBps":12.288,"pct_ring_ceiling":null,"wrong":0,"max_ulp":null,)"
-      R"("max_abs_err":null,"sm_mhz_min":null,"throttled":null,"aa_pct":0.25,"stopped":"rounds","status":"ok","reason":null})");
+      R"("max_abs_err":null,"sm_mhz_min":null,"throttled":1,"aa_pct":0.25,"stopped":"rounds","status":"ok","reason":null})");
 }
 
 TEST(Columns, OnlyAnOkRowHasATime) {
@@ -179,6 +180,13 @@ TEST(CsvField, IsQuotedOnlyWhereItMust) {
   EXPECT_EQ(csv_field("a\rb"), "\"a\rb\"");
   EXPECT_EQ(csv_field(" a"), "\" a\"");
   EXPECT_EQ(csv_field("a "), "\"a \"");
+}
+
+TEST(CsvCells, AreWhatWasWritten) {
+  using Cells = std::vector<std::string>;
+  EXPECT_EQ(csv_cells(""), Cells{""});
+  EXPECT_EQ(csv_cells("a,,b c\n"), (Cells{"a", "", "b c"}));
+  EXPECT_EQ(csv_cells("\"a,b\",\"say \"\"x\"\"\",\" c\"\n"), (Cells{"a,b", "say \"x\"", " c"}));
 }
 
 TEST(NumberText, IsTheShortestThatReadsBack) {

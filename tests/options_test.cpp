@@ -95,6 +95,12 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
   EXPECT_EQ(options.nccl_lib, "/x/libnccl.so.2");
   EXPECT_EQ(options.out, "results/a");
+  EXPECT_FALSE(options.allow_busy);
+  EXPECT_TRUE(parsed("--allow-busy").allow_busy);
+  EXPECT_FALSE(options.resume || options.retry_failed);
+  EXPECT_EQ(parsed("--resume a/b").out, "a/b");
+  EXPECT_TRUE(parsed("--resume a/b").resume);
+  EXPECT_TRUE(parsed("--resume a/b --retry-failed").retry_failed);
   EXPECT_EQ(parsed("--virtual 16").virtual_ranks, 16);
   EXPECT_EQ(parsed("--virtual 4 --devices 3").devices, Ints{3});
   EXPECT_EQ(parsed("--backend auto").backend, std::nullopt);
@@ -187,6 +193,9 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--precision P%",
                            "--max-seconds S",
                            "--no-aa",
+                           "--allow-busy",
+                           "--resume DIR",
+                           "--retry-failed",
                            "--nccl-lib PATH",
                            "--nccl-loopback",
                            "--out DIR",

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -93,6 +94,67 @@ TEST(Aa, WhatTheCopyDoesWrongIsInTheRow) {
   EXPECT_EQ(lines(sweep({one_case(throws), one_case("one_shot_pull")}, twice())),
             (Lines{"test_throwing_twin error when measured a second time: no second one",
                    "one_shot_pull ok"}));
+}
+
+/// A library that is held to ring and says that it ran `ran`.
+std::string held_to_ring(const std::string& name, const std::string& ran) {
+  Algorithm record = *find_algorithm(Backend::host, "one_shot_pull");
+  record.name = name;
+  record.must_run = "ring";
+  record.open = [open = record.open, ran](const OpenContext& context) {
+    Op op = open(context);
+    op.ran = [ran] { return ran; };
+    return op;
+  };
+  return test_algorithm(record);
+}
+
+/// One contender in 2 rounds, while `throttled` says whether a device slows down; how many ops rank 0 enqueued.
+Row watched(std::function<std::optional<bool>(const std::vector<int>&)> throttled, int* ops) {
+  const auto name = test_algorithm("test_watched", [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.rank() == 0) SharedLog::get().add('v');
+  });
+  logged();
+  Row found;
+  RunHooks hooks;
+  hooks.row = [&](const Row& row, const std::vector<Sample>& samples) {
+    EXPECT_EQ(samples.size(), 6u);
+    found = row;
+  };
+  hooks.throttled = std::move(throttled);
+  run({one_case(name)}, quick(), Machine{}, hooks);
+  *ops = static_cast<int>(logged().size());
+  return found;
+}
+
+TEST(Throttled, ARoundIsRepeatedTwiceAtMostAndStays) {
+  int never = 0, once = 0, always = 0, unknown = 0;
+  EXPECT_EQ(watched([](const auto&) { return false; }, &never).throttled, false);
+  EXPECT_EQ(watched({}, &unknown).throttled, std::nullopt);
+  EXPECT_EQ(watched([](const auto&) { return std::nullopt; }, &unknown).throttled, std::nullopt);
+  EXPECT_EQ(unknown, never);
+  const Row slow = watched([](const auto&) { return true; }, &always);
+  EXPECT_EQ(slow.throttled, true);
+  EXPECT_EQ(slow.status, Status::ok);
+  EXPECT_TRUE(slow.time);
+  EXPECT_EQ(always - never, 2 * 2 * 6);  // 2 rounds, 2 more visits each, 6 ops per visit
+  const Row cured = watched(
+      [asked = 0](const std::vector<int>& devices) mutable -> std::optional<bool> {
+        EXPECT_EQ(devices, (std::vector<int>{0, 1}));
+        return asked++ == 0;
+      },
+      &once);
+  EXPECT_EQ(cured.throttled, false);
+  EXPECT_EQ(once - never, 6);
+}
+
+TEST(MustRun, AnotherAlgorithmThanTheForcedOneIsAnError) {
+  EXPECT_EQ(lines(sweep({one_case(held_to_ring("test_held_tree", "tree/ll")),
+                         one_case(held_to_ring("test_held_ring", "ring/ll")),
+                         one_case(held_to_ring("test_held_unknown", "unverified"))})),
+            (Lines{"test_held_tree error ran tree/ll where ring was wanted", "test_held_ring ok",
+                   "test_held_unknown ok what NCCL really ran is unverified"}));
 }
 
 TEST(Stop, AfterAllRounds) {
