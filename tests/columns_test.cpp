@@ -76,7 +76,8 @@ TEST(Columns, LineOfAnOkRow) {
             "1,2025-01-31T12:34:56Z,1a2b3c4+cuda12.8+Release,12.8,590.48.01,2.28.9,one_shot_pull,"
             "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,out_of_place,"
             "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,cuda,0,A + B,36,512,,12,1200,"
-            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,1,0.25,rounds,ok,\n");
+            "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,,,1.5,8.192,12.288,,0,,,,1,0.25,"
+            "rounds,ok,\n");
 }
 
 TEST(Columns, LineOfARowThatDidNotRun) {
