@@ -194,7 +194,6 @@ TEST(Stop, WhenTheBudgetIsSpent) {
   EXPECT_EQ(outcome.rows[0].stopped, "budget");
   EXPECT_EQ(outcome.rows[0].time->rounds, 5);
   options.max_seconds = 0.2;  // far more than 5 rounds
-  options.precision_pct = 1e-9;
   outcome = sweep({one_case("one_shot_pull")}, options);
   EXPECT_EQ(outcome.rows[0].stopped, "budget");
   EXPECT_GT(outcome.rows[0].time->rounds, 5);
