@@ -3,20 +3,29 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "arbench/algorithm.hpp"
 #include "doctor.hpp"
 #include "environment.hpp"
 #include "machine.hpp"
+#include "nvml.hpp"
+#include "nvml_state.hpp"
 #include "options.hpp"
 #include "options_json.hpp"
+#include "report/read_back.hpp"
 #include "report/table.hpp"
 #include "report/writer.hpp"
 #include "runner.hpp"
@@ -67,36 +76,134 @@ void show_progress(int point, int points, const Case& first) {
   if (point == points) std::fprintf(stderr, "\r\033[K");
 }
 
+/// The rows of a run that goes on: those that are finished already, and what is left to do.
+struct Progress {
+  std::vector<Row> rows;
+  std::vector<Case> left;
+};
+
+/// The cases in order, less those that have one of the rows.
+std::vector<Case> without(const std::vector<Case>& cases, const std::vector<Row>& rows) {
+  std::set<std::string> done;
+  for (const Row& row : rows) done.insert(row.point.name());
+  std::vector<Case> left;
+  for (const Case& point : cases)
+    if (done.count(point.name()) == 0) left.push_back(point);
+  return left;
+}
+
+/// In the order of the cases, which is that of an uncut run.
+std::vector<Row> in_order(const std::vector<Row>& rows, const std::vector<Case>& cases) {
+  std::map<std::string, const Row*> by_name;
+  for (const Row& row : rows) by_name[row.point.name()] = &row;
+  std::vector<Row> ordered;
+  for (const Case& point : cases)
+    if (const auto found = by_name.find(point.name()); found != by_name.end())
+      ordered.push_back(*found->second);
+  return ordered;
+}
+
+/// Opens the result folder, a new one or that of a cut run, whose rows come back in `progress`.
+std::unique_ptr<Writer> open_folder(const Options& options, const nlohmann::json& environment,
+                                    Progress& progress) {
+  const auto config = config_json(options);
+  if (!options.resume) return std::make_unique<Writer>(options.out, environment, config);
+  Finished finished = read_back(options.out, environment, config, progress.left);
+  if (options.retry_failed)
+    std::erase_if(finished.rows, [](const Row& row) {
+      return row.status == Status::hung || row.status == Status::error;
+    });
+  progress.rows = finished.rows;
+  progress.left = without(progress.left, finished.rows);
+  return std::make_unique<Writer>(options.out, finished, environment, config);
+}
+
+/// A cut run's own file lacks its end, so what goes on has another one.
+std::string google_benchmark_path(const Options& options) {
+  std::string path = options.out + "/google_benchmark.json";
+  for (int part = 2; std::filesystem::exists(path); ++part)
+    path = options.out + "/google_benchmark_" + std::to_string(part) + ".json";
+  return path;
+}
+
+/// Throws UsageError when somebody else uses one of the GPUs, unless that is allowed.
+void refuse_busy(const std::vector<Case>& cases, const Options& options, const Machine& machine,
+                 const Nvml& nvml) {
+  std::set<int> devices;
+  for (const Case& point : cases) devices.insert(point.devices.begin(), point.devices.end());
+  const auto text = busy_text(nvml, machine.gpus, {devices.begin(), devices.end()});
+  if (text.empty()) return;
+  if (!options.allow_busy)
+    throw UsageError(text + "; free it, choose others by --devices, or accept it by --allow-busy");
+  spdlog::warn("{}", text);
+}
+
+/// False when it was interrupted. Rows come into `progress`.
+bool measure(const Options& options, const Machine& machine, const Nvml* nvml, Writer* writer,
+             Progress& progress, Seconds& seconds) {
+  std::ofstream google_benchmark;
+  const std::string path = google_benchmark_path(options);
+  if (writer) google_benchmark.open(path);
+  const auto add = [&](const Row& row, const std::vector<Sample>& samples) {
+    const Stopwatch stopwatch(seconds.rows);
+    progress.rows.push_back(row);
+    spdlog::debug("{}: {} {}", row.point.name(), word(row.status), row.reason);
+    if (!writer) return;
+    writer->add(row, samples);
+    if (!google_benchmark.flush())
+      throw WriteError("cannot write " + path + ": " + std::strerror(errno) +
+                       "; rows finished so far are kept");
+  };
+  RunHooks hooks{add, show_progress, writer ? &google_benchmark : nullptr, &seconds, {}};
+  if (nvml && *nvml)
+    hooks.throttled = [&](const std::vector<int>& devices) {
+      return any_throttled(*nvml, machine.gpus, devices);
+    };
+  try {
+    run(progress.left, options, machine, hooks);
+  } catch (const Interrupted&) {
+    return false;
+  }
+  return true;
+}
+
+void show_seconds(const Seconds& seconds) {
+  spdlog::info("{:.1f} s, of which {:.1f} s timed ({:.0f} %)", seconds.total, seconds.timed,
+               100 * seconds.timed / seconds.total);
+}
+
 int sweep(const Options& options, const Machine& machine, const std::vector<std::string>& argv) {
+  Seconds seconds;
+  std::optional<Stopwatch> stopwatch(std::in_place, seconds.total);
   const Backend backend = resolved_backend(options, machine);
   const Options settled = with_defaults(options, backend);
   const auto cases = expand(settled, machine, algorithm_names(backend, settled.algorithms));
+  Progress progress{{}, cases};
+  auto facts = environment(machine, argv);
+  std::optional<Nvml> nvml;
+  if (backend == Backend::cuda && !settled.dry_run) {
+    nvml.emplace();
+    refuse_busy(cases, settled, machine, *nvml);
+    facts["gpu_settings"] = settings_json(*nvml, machine.gpus);
+  }
   std::unique_ptr<Writer> writer;
-  if (!settled.out.empty() && !settled.dry_run)
-    writer =
-        std::make_unique<Writer>(settled.out, environment(machine, argv), config_json(settled));
+  if (!settled.out.empty() && !settled.dry_run) writer = open_folder(settled, facts, progress);
   // Behind all that may refuse the command line: a refusal is one line.
   if (const auto text = remark(settled, machine); !text.empty()) spdlog::info("{}", text);
   if (settled.dry_run) return dry_run(cases, settled);
-  std::ofstream google_benchmark;
-  if (writer) google_benchmark.open(settled.out + "/google_benchmark.json");
-  spdlog::info("{} cases, about {:.0f} s, seed {}", cases.size(), estimate_seconds(cases, settled),
-               settled.seed);
-  std::vector<Row> rows;
-  const RunHooks hooks{[&](const Row& row, const std::vector<Sample>& samples) {
-                         rows.push_back(row);
-                         spdlog::debug("{}: {} {}", row.point.name(), word(row.status), row.reason);
-                         if (writer) writer->add(row, samples);
-                       },
-                       show_progress, writer ? &google_benchmark : nullptr};
-  bool whole = true;
-  try {
-    run(cases, settled, machine, hooks);
-  } catch (const Interrupted&) {
-    whole = false;
-    spdlog::warn("interrupted: {} of {} rows are done", rows.size(), cases.size());
-  }
-  if (writer) writer->finish(whole);
+  if (nvml && !*nvml) spdlog::info("no NVML: busy and throttled GPUs are not noticed");
+  if (settled.resume)
+    spdlog::info("{} of {} rows are done", cases.size() - progress.left.size(), cases.size());
+  spdlog::info("{} cases, about {:.0f} s, seed {}", progress.left.size(),
+               estimate_seconds(progress.left, settled), settled.seed);
+  const bool whole =
+      measure(settled, machine, nvml ? &*nvml : nullptr, writer.get(), progress, seconds);
+  if (!whole)
+    spdlog::warn("interrupted: {} of {} rows are done", progress.rows.size(), cases.size());
+  stopwatch.reset();
+  show_seconds(seconds);
+  if (writer) writer->finish(whole, &seconds);
+  const std::vector<Row> rows = in_order(progress.rows, cases);
   std::cout << table(rows);
   return whole ? exit_code(rows) : 130;
 }

@@ -12,6 +12,21 @@ using Device = void*;
 constexpr Status kSuccess = 0;
 constexpr unsigned kVersionBytes = 80;  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
 
+/// nvmlProcessInfo_t as nvmlDeviceGetComputeRunningProcesses_v3 fills it
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+};
+struct Utilization {  // nvmlUtilization_t
+  unsigned gpu, memory;
+};
+constexpr unsigned kMostProcesses = 64;
+constexpr unsigned kNameBytes = 256;
+constexpr int kSmClock = 1;  // NVML_CLOCK_SM
+/// nvmlClocksThrottleReasonSwPowerCap, HwSlowdown, SwThermalSlowdown, HwThermalSlowdown, HwPowerBrakeSlowdown
+constexpr unsigned long long kSlowdown = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+
 struct CloseLibrary {
   void operator()(void* library) const { dlclose(library); }
 };
@@ -39,6 +54,13 @@ struct Nvml::Loaded {
   Status (*by_bus_id)(const char*, Device*) = nullptr;
   LinkQuery *generation = nullptr, *width = nullptr;
   LinkQuery *max_generation = nullptr, *max_width = nullptr;
+  Status (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  Status (*process_name)(unsigned, char*, unsigned) = nullptr;
+  Status (*utilization)(Device, Utilization*) = nullptr;
+  Status (*reasons)(Device, unsigned long long*) = nullptr;
+  LinkQuery *persistence = nullptr, *power_limit = nullptr;
+  Status (*clock)(Device, int, unsigned*) = nullptr;
+  Status (*max_clock)(Device, int, unsigned*) = nullptr;
 };
 
 Nvml::Nvml(const char* library) {
@@ -54,6 +76,14 @@ Nvml::Nvml(const char* library) {
   find(handle, "nvmlDeviceGetCurrPcieLinkWidth", loaded->width);
   find(handle, "nvmlDeviceGetMaxPcieLinkGeneration", loaded->max_generation);
   find(handle, "nvmlDeviceGetMaxPcieLinkWidth", loaded->max_width);
+  find(handle, "nvmlDeviceGetComputeRunningProcesses_v3", loaded->processes);
+  find(handle, "nvmlSystemGetProcessName", loaded->process_name);
+  find(handle, "nvmlDeviceGetUtilizationRates", loaded->utilization);
+  find(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", loaded->reasons);
+  find(handle, "nvmlDeviceGetPersistenceMode", loaded->persistence);
+  find(handle, "nvmlDeviceGetEnforcedPowerLimit", loaded->power_limit);
+  find(handle, "nvmlDeviceGetClockInfo", loaded->clock);
+  find(handle, "nvmlDeviceGetMaxClockInfo", loaded->max_clock);
   if (!loaded->init || !loaded->shutdown || loaded->init() != kSuccess) return;
   loaded_ = std::move(loaded);
 }
@@ -68,12 +98,64 @@ std::string Nvml::driver_version() const {
   return loaded_->driver_version(text, kVersionBytes) == kSuccess ? text : "";
 }
 
-PcieLink Nvml::link(const std::string& pci_bus_id) const {
+void* Nvml::device(const std::string& pci_bus_id) const {
   Device device = nullptr;
-  if (!loaded_ || !loaded_->by_bus_id) return {};
-  if (loaded_->by_bus_id(pci_bus_id.c_str(), &device) != kSuccess) return {};
+  if (!loaded_ || !loaded_->by_bus_id) return nullptr;
+  return loaded_->by_bus_id(pci_bus_id.c_str(), &device) == kSuccess ? device : nullptr;
+}
+
+PcieLink Nvml::link(const std::string& pci_bus_id) const {
+  const Device device = this->device(pci_bus_id);
+  if (!device) return {};
   return {ask(loaded_->generation, device), ask(loaded_->width, device),
           ask(loaded_->max_generation, device), ask(loaded_->max_width, device)};
+}
+
+std::vector<GpuProcess> Nvml::processes(const std::string& pci_bus_id) const {
+  const Device device = this->device(pci_bus_id);
+  ProcessInfo infos[kMostProcesses];
+  unsigned count = kMostProcesses;
+  if (!device || !loaded_->processes || loaded_->processes(device, &count, infos) != kSuccess)
+    return {};
+  std::vector<GpuProcess> found;
+  for (unsigned i = 0; i < count; ++i) {
+    char name[kNameBytes] = {};
+    const bool known = loaded_->process_name &&
+                       loaded_->process_name(infos[i].pid, name, kNameBytes - 1) == kSuccess;
+    found.push_back({infos[i].pid, known ? name : ""});
+  }
+  return found;
+}
+
+std::optional<int> Nvml::utilisation_pct(const std::string& pci_bus_id) const {
+  const Device device = this->device(pci_bus_id);
+  Utilization rates{};
+  if (!device || !loaded_->utilization || loaded_->utilization(device, &rates) != kSuccess)
+    return std::nullopt;
+  return static_cast<int>(rates.gpu);
+}
+
+std::optional<bool> Nvml::throttled(const std::string& pci_bus_id) const {
+  const Device device = this->device(pci_bus_id);
+  unsigned long long reasons = 0;
+  if (!device || !loaded_->reasons || loaded_->reasons(device, &reasons) != kSuccess)
+    return std::nullopt;
+  return (reasons & kSlowdown) != 0;
+}
+
+GpuSettings Nvml::settings(const std::string& pci_bus_id) const {
+  const Device device = this->device(pci_bus_id);
+  GpuSettings settings;
+  if (!device) return settings;
+  unsigned value = 0;
+  if (loaded_->persistence && loaded_->persistence(device, &value) == kSuccess)
+    settings.persistence = value != 0;
+  settings.power_limit_w = ask(loaded_->power_limit, device) / 1e3;
+  if (loaded_->clock && loaded_->clock(device, kSmClock, &value) == kSuccess)
+    settings.sm_mhz = static_cast<int>(value);
+  if (loaded_->max_clock && loaded_->max_clock(device, kSmClock, &value) == kSuccess)
+    settings.max_sm_mhz = static_cast<int>(value);
+  return settings;
 }
 
 }  // namespace arbench

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace arbench {
 
@@ -13,6 +15,18 @@ namespace arbench {
 struct PcieLink {
   int generation = 0, width = 0;
   int max_generation = 0, max_width = 0;  ///< what this device in this slot can do
+};
+
+struct GpuProcess {
+  unsigned pid = 0;
+  std::string name;  ///< empty unknown
+};
+
+/// What the user can set and a result depends on; 0 and empty: unknown.
+struct GpuSettings {
+  std::optional<bool> persistence;
+  double power_limit_w = 0;  ///< enforced
+  int sm_mhz = 0, max_sm_mhz = 0;
 };
 
 class Nvml {
@@ -27,9 +41,17 @@ class Nvml {
   std::string driver_version() const;
   /// `pci_bus_id` as cudaDeviceGetPCIBusId writes it: "0000:c1:00.0".
   PcieLink link(const std::string& pci_bus_id) const;
+  /// Those that compute on the device, of any user; in a container the pids may be the host's.
+  std::vector<GpuProcess> processes(const std::string& pci_bus_id) const;
+  /// Percent of the last second or less in which a kernel ran.
+  std::optional<int> utilisation_pct(const std::string& pci_bus_id) const;
+  /// True while its clocks are held down by power or heat, as opposed to idling or a setting of the user.
+  std::optional<bool> throttled(const std::string& pci_bus_id) const;
+  GpuSettings settings(const std::string& pci_bus_id) const;
 
  private:
   struct Loaded;
+  void* device(const std::string& pci_bus_id) const;
   std::unique_ptr<Loaded> loaded_;
 };
 

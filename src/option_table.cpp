@@ -59,6 +59,12 @@ void set_seconds(Draft& draft, const Argument& argument) {
   draft.options.*Member = to_number(argument, 0, kMaxSeconds);
 }
 
+void set_precision(Draft& draft, const Argument& argument) {
+  Argument number = argument;
+  if (number.text.ends_with('%')) number.text.pop_back();
+  draft.options.precision_pct = to_number(number, 0, 100);
+}
+
 template <bool Options::*Member>
 void set_flag(Draft& draft, const Argument&) {
   draft.options.*Member = true;
@@ -229,6 +235,19 @@ OptionGroup measuring_options() {
               "timed work per row; large sizes take fewer replays" +
                   default_is(shown(def.row_seconds)),
               set_seconds<&Options::row_seconds>),
+       option("--precision P%",
+              "stop a point after " + std::to_string(kLeastRounds) +
+                  " rounds or more, once the 95 % interval of every contender's median is "
+                  "within P % to each side (default: never)",
+              set_precision),
+       option("--max-seconds S",
+              "rounds go on for S seconds per row, whatever --rounds says "
+              "(default: no such limit)",
+              set_seconds<&Options::max_seconds>),
+       option("--no-aa", "do not measure the first contender of a point twice",
+              [](Draft& draft, const Argument&) { draft.options.aa = false; }),
+       option("--allow-busy", "also measure on a GPU that somebody else uses",
+              set_flag<&Options::allow_busy>),
        option("--skew-us D",
               "one rank after the other starts a chained sample D us late; in complete rotations "
               "per round (default: none)",
@@ -250,7 +269,12 @@ OptionGroup other_options() {
               "run NCCL's virtual ranks over loopback sockets, for correctness "
               "alone; needs --launch processes",
               set_loopback),
-       option("--out DIR", "write rows.csv, run.json and the rest there", set_text<&Options::out>),
+       option("--out DIR", "write rows.csv, run.json and the rest there", keep<&Draft::out>),
+       option("--resume DIR",
+              "go on with the cut run of that folder: the same options again, with this for --out",
+              keep<&Draft::resume>),
+       option("--retry-failed", "with --resume: measure hung and error rows again",
+              keep<&Draft::retry_failed>),
        option("--dry-run", "print the names of the cases and the time they take",
               set_flag<&Options::dry_run>),
        option("--list", "the same as arbench list", nothing, kRun | kList),

@@ -20,6 +20,7 @@ struct Draft {
   std::optional<Argument> devices, virtual_ranks;
   std::optional<Argument> nccl_loopback;
   std::optional<Argument> skew_us;
+  std::optional<Argument> out, resume, retry_failed;
 };
 
 /// Sets of commands, to be combined by `|`.

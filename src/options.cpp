@@ -113,6 +113,18 @@ void check_combinations(const Draft& draft) {
            "needs --launch processes, not " + std::string(word(options.launch)));
 }
 
+void settle_folder(Draft& draft) {
+  if (draft.resume && draft.out)
+    refuse(*draft.resume, "accepts no " + draft.out->option + " " + draft.out->text +
+                              " beside it: what is new goes into the same folder");
+  if (draft.retry_failed && !draft.resume)
+    refuse(*draft.retry_failed, "needs --resume, which accepts the folder of a cut run");
+  draft.options.resume = draft.resume.has_value();
+  draft.options.retry_failed = draft.retry_failed.has_value();
+  if (const auto folder = draft.resume ? draft.resume : draft.out; folder)
+    draft.options.out = folder->text;
+}
+
 /// The line and its end, broken at blanks where it is too wide, `indent` columns before the rest.
 std::string wrapped(std::string line, std::size_t indent) {
   std::string text;
@@ -147,6 +159,7 @@ Options parse(int argc, const char* const* argv) {
   for (const auto& [spec, argument] : line.uses) spec->apply(draft, argument);
   settle_sizes(draft);
   settle_shapes(draft);
+  settle_folder(draft);
   check_combinations(draft);
   return draft.options;
 }

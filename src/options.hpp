@@ -20,6 +20,9 @@ class UsageError : public std::runtime_error {
 
 enum class Command { run, doctor, list, help };
 
+/// Fewest rounds before --precision or --max-seconds end a point: an interval of fewer says little.
+inline constexpr int kLeastRounds = 5;
+
 struct Options {
   Command command = Command::run;
 
@@ -45,13 +48,19 @@ struct Options {
   int ops = 20;              ///< K, ops per graph
   double row_seconds = 0.3;  ///< timed work per row; large sizes take fewer replays to keep it
   double skew_us = 0;        ///< --skew-us: one rank after the other starts late
+  bool aa = true;            ///< measure one contender of each point twice
+  double precision_pct = 0;  ///< stop when all intervals are narrower to each side; 0: never
+  double max_seconds = 0;    ///< per row, instead of `rounds` as the most; 0: none
   double timeout_seconds = 10;
   std::uint64_t seed = 1;
 
   bool dry_run = false;
   bool nccl_loopback = false;
-  std::string nccl_lib;  ///< path; empty: environment, loader path, pip wheel
-  std::string out;       ///< output folder; empty: none
+  bool allow_busy = false;    ///< also measure on a GPU that somebody else uses
+  std::string nccl_lib;       ///< path; empty: environment, loader path, pip wheel
+  std::string out;            ///< output folder, also of --resume; empty: none
+  bool resume = false;        ///< the output folder is that of a cut run, which goes on
+  bool retry_failed = false;  ///< rows that are hung or error there are measured again
   bool verbose = false;
 };
 

@@ -34,8 +34,12 @@ nlohmann::json config_json(const Options& options) {
           {"ops", options.ops},
           {"row_seconds", options.row_seconds},
           {"skew_us", options.skew_us},
+          {"aa", options.aa},
+          {"precision_pct", options.precision_pct},
+          {"max_seconds", options.max_seconds},
           {"timeout_seconds", options.timeout_seconds},
           {"seed", options.seed},
+          {"allow_busy", options.allow_busy},
           {"nccl_loopback", options.nccl_loopback},
           {"nccl_lib", options.nccl_lib}};
 }

@@ -61,6 +61,13 @@ struct Row {
   std::optional<std::uint64_t>
       wrong;  ///< wrong elements over all ranks; empty when nothing was checked
 
+  std::optional<double>
+      aa_pct;           ///< by how much two measurements of one contender of this point differ
+  std::string stopped;  ///< why no round followed: rounds, precision or budget; empty: untimed
+
+  std::optional<bool>
+      throttled;  ///< a GPU slowed down in a round and its repetitions; empty unknown
+
   /// Bytes per second over 1e9: bytes / time. Empty without a time or bytes.
   std::optional<double> algbw_gbps() const;
   /// algbw * 2(n-1)/n, nccl-tests' definition (doc/PERFORMANCE.md), whatever the algorithm moves.

@@ -1,71 +1,16 @@
 #include "runner.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <exception>
-#include <numeric>
 #include <optional>
-#include <random>
 
 #include "arbench/algorithm.hpp"
-#include "statistics.hpp"
+#include "benchmark_file.hpp"
+#include "point.hpp"
+#include "sweep.hpp"
 #include "world.hpp"
 
 namespace arbench {
 namespace {
-
-constexpr int kLeastReplays = 3;
-
-/// One contender of a point.
-struct Contender {
-  int index = 0;  ///< of its case in the world
-  Row row;
-  int replays = 0;
-  std::vector<std::vector<double>> rounds;
-  std::vector<double> cpu_us;
-  int isolated_replays = 0;
-  std::vector<double> isolated_us, barrier_us;  ///< samples of all rounds, maxima over ranks
-  std::vector<double> start_skew_us, end_skew_us;
-  std::vector<double> clock_error_us, sm_mhz;  ///< by round
-  bool stamped = false;                        ///< its chained samples show the skew
-  std::vector<Sample> samples;
-  bool done = false;  ///< its row is final: it could not run, or it failed
-};
-
-/// Hands Google Benchmark's runs to its own JSON reporter, all rounds of all contenders as repetitions in one file, so that
-/// its compare.py can read them. Rows and tables are ours.
-class BenchmarkFile : public benchmark::BenchmarkReporter {
- public:
-  explicit BenchmarkFile(std::ostream* out) : on_(out != nullptr) {
-    if (on_) json_.SetOutputStream(out);
-  }
-  ~BenchmarkFile() override {
-    if (begun_) json_.Finalize();
-  }
-  void visit(int round, int rounds) { round_ = round, rounds_ = rounds; }
-
-  bool ReportContext(const Context& context) override {
-    if (on_ && !std::exchange(begun_, true)) json_.ReportContext(context);
-    return true;
-  }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    std::vector<Run> kept = runs;
-    for (Run& run : kept) {
-      run.repetition_index = round_;
-      run.repetitions = rounds_;
-      run.run_name.iterations.clear();  // the name alone joins one file with another
-      run.run_name.repetitions.clear();
-      run.run_name.time_type.clear();
-    }
-    if (on_) json_.ReportRuns(kept);
-  }
-
- private:
-  benchmark::JSONReporter json_;
-  bool on_, begun_ = false;
-  int round_ = 0, rounds_ = 0;
-};
 
 /// Why this case cannot run, as far as can be told without a device.
 std::optional<std::pair<Status, std::string>> refusal(const Case& point, const Options& options) {
@@ -100,7 +45,8 @@ class Group {
         hooks_(hooks),
         benchmark_file_(file),
         points_done_(points_done),
-        points_(points) {}
+        points_(points),
+        seconds_(hooks.seconds == nullptr ? unwanted_ : *hooks.seconds) {}
 
   void run() {
     for (std::size_t first = 0; first < cases_.size();) {
@@ -142,30 +88,19 @@ class Group {
     for (Contender& contender : contenders)
       if (!contender.done) live.push_back(&contender);
     if (live.empty() || !have_world(live)) return true;
-    for (Contender* contender : live) {
-      contender->row.wrong.reset();
-      contender->rounds.clear();
-      contender->cpu_us.clear();
-      contender->isolated_us.clear();
-      contender->barrier_us.clear();
-      contender->start_skew_us.clear();
-      contender->end_skew_us.clear();
-      contender->clock_error_us.clear();
-      contender->sm_mhz.clear();
-      contender->samples.clear();
-    }
-    const bool whole = each(live, [&](Contender& c) { prepare(c); }) && measure(live) &&
-                       each(live, [&](Contender& c) { conclude(c); });
-    if (!whole) return false;
-    for (Contender& contender : contenders) contender.done = true;
-    return true;
+    Point point(*world_,
+                {options_, machine_, benchmark_file_, static_cast<int>(cases_.size()),
+                 options_.seed + static_cast<std::uint64_t>(*points_done_), salt_, seconds_});
+    world_lost_ = !point.run(contenders);
+    return !world_lost_;
   }
 
   /// A world that cannot come up fails everything that needs it.
   bool have_world(const std::vector<Contender*>& live) {
     try {
       if (!world_) {
-        world_.emplace(config(), cases_);
+        world_.emplace(config(), cases_and_copies(), &seconds_);
+        if (hooks_.throttled) world_->watch([this] { return hooks_.throttled(cases_[0].devices); });
       } else if (world_lost_) {
         world_->restart();
       }
@@ -191,196 +126,11 @@ class Group {
     return config;
   }
 
-  /// Does `what` for every contender that is still in the race. False when the workers are lost.
-  template <class What>
-  bool each(const std::vector<Contender*>& live, What what) {
-    for (Contender* contender : live) {
-      if (contender->done) continue;
-      try {
-        what(*contender);
-      } catch (const CaseFailed& failed) {
-        if (!drop(*contender, failed)) return false;
-      }
-    }
-    return true;
-  }
-
-  /// Makes the failure the contender's row. False when the workers are lost with it.
-  bool drop(Contender& contender, const CaseFailed& failed) {
-    // What was found out first stays: closing a wrong contender may fail as well.
-    if (!contender.done) settle(contender, failed.status, failed.what());
-    world_lost_ = failed.fatal;
-    if (failed.fatal) return false;
-    try {
-      world_->close(contender.index);
-    } catch (const CaseFailed&) {
-      world_lost_ = true;
-    }
-    return !world_lost_;
-  }
-
-  void settle(Contender& contender, Status status, const std::string& reason) {
-    contender.row.status = status;
-    contender.row.reason = reason;
-    contender.row.time.reset();
-    contender.samples.clear();
-    contender.done = true;
-  }
-
-  void prepare(Contender& contender) {
-    const Opened opened = world_->open(contender.index);
-    contender.row.geometry = opened.geometry;
-    contender.row.ops_per_graph = opened.ops;
-    contender.row.ran = opened.ran;
-    contender.row.reason = opened.remark;
-    contender.row.l2_sets = opened.sets;
-    if (opened.ran == "unverified") remark(contender, "what NCCL really ran is unverified");
-    verify(contender);
-    if (contender.done) return;
-    const Case& point = contender.row.point;
-    if (point.bytes == 0) return finish_untimed(contender, Status::ok, "0 bytes: nothing to time");
-    const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
-    if (algorithm->library && options_.nccl_loopback)
-      return finish_untimed(contender, Status::functional, "ranks met over loopback sockets");
-    decide_replays(contender, opened);
-  }
-
-  /// Shares the round's time out: a third is for what is measured beside the chained samples, see
-  /// measure_beside().
-  void decide_replays(Contender& contender, const Opened& opened) {
-    const auto us = [&](Sequence sequence) { return world_->warm_up(contender.index, sequence); };
-    const auto replays = [&](double budget_us, double us_per_replay, int least) {
-      return static_cast<int>(std::clamp<double>(
-          budget_us / us_per_replay, std::min(least, options_.replays), options_.replays));
-    };
-    const double budget_us = options_.row_seconds * 1e6 / options_.rounds;
-    const double chained_us = us(Sequence::ops) * opened.ops + options_.skew_us + opened.sweep_us;
-    const double beside_us = (us(Sequence::isolated) + us(Sequence::barriers)) * opened.pairs +
-                             chained_us + 2 * opened.sweep_us;
-    contender.replays = replays(budget_us * 2 / 3, chained_us, kLeastReplays);
-    contender.isolated_replays = replays(budget_us / 3, beside_us, 1);
-    if (options_.skew_us == 0) return;
-    const int ranks = contender.row.point.ranks();  // complete rotations
-    contender.replays = std::max(contender.replays / ranks, 1) * ranks;
-  }
-
-  static void remark(Contender& contender, const std::string& text) {
-    std::string& reason = contender.row.reason;
-    reason += (reason.empty() ? "" : "; ") + text;
-  }
-
-  void finish_untimed(Contender& contender, Status status, const std::string& reason) {
-    settle(contender, status, reason);
-    world_->close(contender.index);
-  }
-
-  void verify(Contender& contender) {
-    const auto salt = static_cast<std::uint32_t>(options_.seed * 1000003 + ++salt_ * 16);
-    const Verified verified = world_->verify(contender.index, salt);
-    contender.row.wrong = contender.row.wrong.value_or(0) + verified.wrong;
-    if (verified.wrong == 0) return;
-    settle(contender, Status::wrong, verified.text);
-    world_->close(contender.index);
-  }
-
-  /// All rounds: in each, every contender once, in an order drawn anew. Google Benchmark runs each
-  /// visit with manual time and a fixed iteration count; a visit's samples are taken together,
-  /// without a gap between replays. The order is ours and not the library's, whose own interleaving
-  /// has no seed and is not balanced per round.
-  bool measure(const std::vector<Contender*>& live) {
-    std::mt19937_64 random(options_.seed + static_cast<std::uint64_t>(*points_done_));
-    for (int round = 0; round < options_.rounds; ++round) {
-      std::vector<Contender*> order = live;
-      std::shuffle(order.begin(), order.end(), random);
-      const bool whole = each(order, [&](Contender& contender) { visit(contender, round); });
-      if (!whole) return false;
-    }
-    return true;
-  }
-
-  void visit(Contender& contender, int round) {
-    std::exception_ptr failure;
-    const std::string name = contender.row.point.name();
-    auto* timed = benchmark::RegisterBenchmark(name.c_str(), [&](benchmark::State& state) {
-      RoundResult result;
-      try {
-        result = world_->round(contender.index, contender.replays);
-      } catch (...) {  // may not pass through the library
-        failure = std::current_exception();
-        state.SkipWithError("failed");
-        return;
-      }
-      std::size_t replay = 0;
-      for (auto _ : state) state.SetIterationTime(result.worst[replay++] * 1e-6);
-      keep(contender, round, result);
-    });
-    timed->UseManualTime()
-        ->Iterations(contender.replays)
-        ->Repetitions(1)
-        ->Unit(benchmark::kNanosecond);
-    benchmark_file_.visit(round, options_.rounds);
-    benchmark::RunSpecifiedBenchmarks(&benchmark_file_, ".");  // whatever the environment filters
-    benchmark::ClearRegisteredBenchmarks();
-    if (failure) std::rethrow_exception(failure);
-    measure_beside(contender);
-  }
-
-  /// Isolated ops, the barriers to subtract, and the ranks' skew where the chained samples do not
-  /// show it.
-  void measure_beside(Contender& contender) {
-    const auto measure = [&](Sequence sequence, std::vector<double>& us) {
-      const RoundResult result =
-          world_->round(contender.index, contender.isolated_replays, sequence);
-      us.insert(us.end(), result.worst.begin(), result.worst.end());
-    };
-    measure(Sequence::isolated, contender.isolated_us);
-    measure(Sequence::barriers, contender.barrier_us);
-    if (!contender.stamped)
-      keep_skew(contender,
-                world_->round(contender.index, contender.isolated_replays, Sequence::together));
-  }
-
-  static void keep_skew(Contender& contender, const RoundResult& result) {
-    const auto append = [](std::vector<double>& all, const std::vector<double>& us) {
-      all.insert(all.end(), us.begin(), us.end());
-    };
-    append(contender.start_skew_us, result.start_skew_us);
-    append(contender.end_skew_us, result.end_skew_us);
-    contender.clock_error_us.push_back(result.clock_error_us);
-  }
-
-  void keep(Contender& contender, int round, const RoundResult& result) {
-    for (int replay = 0; replay < contender.replays; ++replay)
-      contender.samples.push_back({round, replay, -1, result.worst[replay]});
-    contender.rounds.push_back(result.worst);
-    contender.cpu_us.push_back(result.cpu_us);
-    if (result.sm_mhz > 0) contender.sm_mhz.push_back(result.sm_mhz);
-    contender.stamped = !result.end_skew_us.empty();
-    if (contender.stamped) keep_skew(contender, result);
-  }
-
-  void conclude(Contender& contender) {
-    verify(contender);
-    if (contender.done) return;
-    contender.row.time = summarize(contender.rounds, options_.seed);
-    contender.row.cpu_us_median = median(contender.cpu_us);
-    keep_what_is_beside(contender);
-    if (contender.row.point.launch == Launch::processes && contender.row.point.is_virtual() &&
-        contender.row.point.backend == Backend::cuda && !machine_.mps)
-      remark(contender,
-             "no MPS: the ranks' processes take turns, so this is the time of time slicing");
-    world_->close(contender.index);
-  }
-
-  static void keep_what_is_beside(Contender& contender) {
-    Row& row = contender.row;
-    row.iso_us_median = median(contender.isolated_us) - median(contender.barrier_us);
-    row.start_skew_us_median = median(contender.start_skew_us);
-    row.skew_us_median = median(contender.end_skew_us);
-    row.clock_error_us =
-        *std::max_element(contender.clock_error_us.begin(), contender.clock_error_us.end());
-    if (!contender.sm_mhz.empty())
-      row.sm_mhz_min = *std::min_element(contender.sm_mhz.begin(), contender.sm_mhz.end());
+  /// Point measures a case a second time as case index + cases_.size().
+  std::vector<Case> cases_and_copies() const {
+    std::vector<Case> all = cases_;
+    all.insert(all.end(), cases_.begin(), cases_.end());
+    return all;
   }
 
   std::vector<Case> cases_;
@@ -390,6 +140,8 @@ class Group {
   BenchmarkFile& benchmark_file_;
   int* points_done_;
   int points_;
+  Seconds unwanted_;
+  Seconds& seconds_;
   std::optional<World> world_;
   bool world_lost_ = false;
   std::uint64_t salt_ = 0;
@@ -397,13 +149,6 @@ class Group {
 
 bool same_world(const Case& a, const Case& b) {
   return a.devices == b.devices && a.launch == b.launch && a.backend == b.backend;
-}
-
-int count_points(const std::vector<Case>& cases) {
-  int points = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    if (i == 0 || !cases[i].same_point(cases[i - 1])) ++points;
-  return points;
 }
 
 }  // namespace

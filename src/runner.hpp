@@ -1,8 +1,8 @@
-// The schedule: which world, which point, which contender when. Google Benchmark runs the timed
-// loop.
+// The schedule: which world and which point when, and what becomes of contenders that end their workers.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "machine.hpp"
 #include "options.hpp"
 #include "result.hpp"
+#include "seconds.hpp"
 
 namespace arbench {
 
@@ -21,10 +22,15 @@ struct RunHooks {
   std::function<void(int, int, const Case&)> progress;
   /// Where Google Benchmark's JSON goes, one entry per contender and round; may be null.
   std::ostream* google_benchmark = nullptr;
+  /// Where the time that things take is added up; may be null.
+  Seconds* seconds = nullptr;
+  /// Whether one of the devices slows down now, if that is known; asked while rounds run. May be empty.
+  std::function<std::optional<bool>(const std::vector<int>& devices)> throttled{};
 };
 
 /// Runs all cases, in order, one row each. Cases of one point are contenders: they are opened and
-/// verified, then timed in rounds whose order is shuffled (options.seed), then verified again. A
+/// verified, then timed in rounds whose order is shuffled (options.seed), then verified again; one of
+/// them is measured twice for the A/A band, which all rows of the point carry (point.hpp). A
 /// contender that hangs or crashes ends its point's workers; the point starts again without it.
 /// Throws Interrupted, and what the hooks throw; rows handed out before stay valid.
 void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,

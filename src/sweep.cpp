@@ -198,8 +198,17 @@ std::string remark(const Options& options, const Machine& machine) {
          "; no multi-GPU result";
 }
 
+int count_points(const std::vector<Case>& cases) {
+  int points = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (i == 0 || !cases[i].same_point(cases[i - 1])) ++points;
+  return points;
+}
+
 double estimate_seconds(const std::vector<Case>& cases, const Options& options) {
-  return static_cast<double>(cases.size()) * (options.row_seconds + kRowOverheadSeconds);
+  const int copies = options.aa ? count_points(cases) : 0;
+  return static_cast<double>(cases.size() + static_cast<std::size_t>(copies)) *
+         (options.row_seconds + kRowOverheadSeconds);
 }
 
 }  // namespace arbench

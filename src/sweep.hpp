@@ -35,11 +35,15 @@ std::vector<Case> expand(const Options& options, const Machine& machine,
 /// One line on what was decided by default and limits what the results mean; empty if nothing was.
 std::string remark(const Options& options, const Machine& machine);
 
+/// How many points the cases are: contenders of one point stand next to each other.
+int count_points(const std::vector<Case>& cases);
+
 /// Seconds per row beside the timed ones, for estimate_seconds(): opening, verifying twice, warming
 /// up, and the start of workers, spread over their rows. An allowance, not a measurement.
 inline constexpr double kRowOverheadSeconds = 0.2;
 
-/// Seconds that the cases take: rows x (options.row_seconds + kRowOverheadSeconds). Too low for
+/// Seconds that the cases take: rows x (options.row_seconds + kRowOverheadSeconds), where the
+/// contender that is measured twice counts twice. Too low for
 /// large messages, of which the least number of replays takes longer than row_seconds; too high for
 /// cases that turn out to be skipped.
 double estimate_seconds(const std::vector<Case>& cases, const Options& options);

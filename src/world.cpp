@@ -47,6 +47,9 @@ struct World::Shared {
 
 namespace {
 
+/// About 50 ms; the first look comes after the 200 polls without a pause and some 5 ms more.
+constexpr int kPollsPerLook = 600;
+
 using Clock = std::chrono::steady_clock;
 
 /// Spins a little, then sleeps: a round starts quickly, and an idle worker costs nothing.
@@ -93,8 +96,10 @@ std::string how_it_ended(int state) {
 
 }  // namespace
 
-World::World(WorldConfig config, std::vector<Case> cases)
-    : config_(std::move(config)), cases_(std::move(cases)) {
+World::World(WorldConfig config, std::vector<Case> cases, Seconds* seconds)
+    : config_(std::move(config)),
+      cases_(std::move(cases)),
+      seconds_(seconds == nullptr ? &unwanted_ : seconds) {
   shared_bytes_ = sizeof(Shared) + (sizeof(double) + 2 * sizeof(std::int64_t)) * kMaxRanks *
                                        static_cast<std::size_t>(config_.max_replays);
   void* memory =
@@ -144,6 +149,7 @@ void World::start_workers() {
 /// Asks idle workers to end, since an MPS server takes a killed client for a fault; kills those
 /// that do not.
 void World::end_workers() noexcept {
+  const Stopwatch stopwatch(seconds_->workers);
   if (healthy_) {
     shared_->command = {Verb::quit, 0, 0, 0, {}};
     shared_->issued.fetch_add(1, std::memory_order_release);
@@ -258,7 +264,25 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply,
   }
 }
 
+double& World::seconds_of(Verb verb) {
+  switch (verb) {
+    case Verb::open:
+      return seconds_->open;
+    case Verb::verify:
+      return seconds_->verify;
+    case Verb::warm_up:
+      return seconds_->warm_up;
+    case Verb::round:
+      return seconds_->rounds;
+    case Verb::close:
+      return seconds_->close;
+    default:
+      return seconds_->workers;
+  }
+}
+
 void World::call(Command command, double expected_seconds) {
+  const Stopwatch stopwatch(seconds_of(command.verb));
   const bool healthy = std::exchange(healthy_, false);  // until all have answered
   shared_->command = command;
   shared_->answered.store(0, std::memory_order_relaxed);  // ordered by the release below
@@ -299,6 +323,7 @@ void World::wait_for_replies(double expected_seconds) {
   for (int polls = 0; shared_->answered.load(std::memory_order_acquire) < drivers; ++polls) {
     if (interrupted) throw Interrupted();
     if (polls % 64 == 63) look_after_workers();
+    if (polls % kPollsPerLook == kPollsPerLook / 2) look_at_devices();
     if (Clock::now() > end)
       throw CaseFailed(Status::hung,
                        "no answer within " + std::to_string(static_cast<int>(patience.count())) +
@@ -307,6 +332,12 @@ void World::wait_for_replies(double expected_seconds) {
                        true);
     pause(polls);
   }
+}
+
+/// Between a round's first milliseconds and its end.
+void World::look_at_devices() {
+  if (!watch_ || shared_->command.verb != Verb::round) return;
+  if (const auto now = watch_()) throttled_ = throttled_.value_or(false) || *now;
 }
 
 void World::look_after_workers() {
@@ -355,11 +386,14 @@ double World::warm_up(int index, Sequence sequence) {
 }
 
 RoundResult World::round(int index, int replays, Sequence sequence) {
+  throttled_.reset();
   const auto known = sequence == Sequence::together ? Sequence::ops : sequence;
   call({Verb::round, index, replays, 0, sequence},
        10e-6 * us_per_op_[{index, known}] * config_.ops * replays +
            2e-6 * config_.skew_us * replays);
+  look_at_devices();  // clocks that were held down are so still
   RoundResult result;
+  result.throttled = throttled_;
   result.worst.assign(static_cast<std::size_t>(replays), 0);
   for (int rank = 0; rank < config_.ranks(); ++rank) {
     const double* us = samples_of(rank).us;

@@ -9,7 +9,9 @@
 
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "arbench/case.hpp"
 #include "driver.hpp"
 #include "result.hpp"
+#include "seconds.hpp"
 
 namespace arbench {
 
@@ -45,15 +48,17 @@ struct RoundResult {
   double cpu_us = 0;                    ///< host enqueue time per op, slowest driver
   /// [replay] latest less earliest rank; empty where samples have no stamps, see Driver::round().
   std::vector<double> start_skew_us, end_skew_us;
-  double clock_error_us = 0;  ///< of the largest of the ranks' clock offsets
-  double sm_mhz = 0;          ///< lowest of all ranks; 0: unknown
+  double clock_error_us = 0;      ///< of the largest of the ranks' clock offsets
+  double sm_mhz = 0;              ///< lowest of all ranks; 0: unknown
+  std::optional<bool> throttled;  ///< what the watch saw; empty where none answered
 };
 
 class World {
  public:
   /// Starts workers. `cases` are what open() can name; workers get them by inheritance. Throws
   /// CaseFailed when they do not come up.
-  World(WorldConfig config, std::vector<Case> cases);
+  /// What the workers do is added to `seconds`, if given.
+  World(WorldConfig config, std::vector<Case> cases, Seconds* seconds = nullptr);
   ~World();
   World(const World&) = delete;
 
@@ -65,6 +70,9 @@ class World {
   void close(int index);
   /// Ends the workers, whatever they do, and starts fresh ones; nothing is open then.
   void restart();
+
+  /// Asked now and then while a round runs, here and not in the workers: whether a device slows down, if that is known.
+  void watch(std::function<std::optional<bool>()> throttled) { watch_ = std::move(throttled); }
 
   const WorldConfig& config() const { return config_; }
 
@@ -86,19 +94,25 @@ class World {
   void wait_for_replies(double expected_seconds);
   double generous_seconds(int index) const;
   void look_after_workers();
+  void look_at_devices();
   [[noreturn]] void worker_main(int worker);
   void driver_loop(int driver);
   void carry_out(Driver& driver, const Command& command, Reply& reply, const Samples& samples);
   Samples samples_of(int rank) const;
   std::vector<double> spread(const std::int64_t* first_rank, int replays) const;
+  double& seconds_of(Verb verb);
 
   WorldConfig config_;
   std::vector<Case> cases_;
+  Seconds unwanted_;  ///< what nobody wants to know
+  Seconds* seconds_;
   Shared* shared_ = nullptr;  ///< mapped, inherited by all workers
   std::size_t shared_bytes_ = 0;
   std::map<std::pair<int, Sequence>, double> us_per_op_;  ///< of warm_up(), by case
   std::vector<pid_t> workers_;
-  bool healthy_ = false;  ///< all workers are idle and can be asked to end
+  std::function<std::optional<bool>()> watch_;
+  std::optional<bool> throttled_;  ///< what it said in this round
+  bool healthy_ = false;           ///< all workers are idle and can be asked to end
 };
 
 }  // namespace arbench

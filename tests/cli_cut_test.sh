@@ -2,8 +2,9 @@
 # Runs that are cut: what was finished is on disk, and no process stays behind.
 source "${BASH_SOURCE[0]%/*}/cli.sh"
 
-# Some seconds, of which most tests use the first one or two: two contenders at each of eight sizes.
-long=(--backend host --gpus 2 --mode eager --algo 'one_shot_pull,two_shot_pull' --rounds 10
+# Some seconds, of which most tests use the first one or two: two contenders at each of eight sizes. None is measured twice,
+# so that a reason does not depend on which of the two was cut.
+long=(--backend host --no-aa --gpus 2 --mode eager --algo 'one_shot_pull,two_shot_pull' --rounds 10
   --replays 1000 --row-seconds 0.3 --sizes '64,128,256,512,1K,2K,4K,8K')
 
 # Starts a run into the result folder $1, in a process group of its own as a terminal does, and
@@ -93,10 +94,45 @@ test_full_disk() {
   expect "samples" True "$(results "$out" 'len(samples) == 2000 * len(rows)')"
 }
 
+# With one sample per visit Google Benchmark's file is the largest, and written by a library that tells of no error.
+test_full_disk_of_google_benchmark() {
+  local out=$folder/full_google
+  code=0
+  (
+    trap '' XFSZ
+    ulimit -f 400
+    exec "$ARBENCH" --backend host --gpus 2 --mode eager --algo one_shot_pull --ops 1 --rounds 200 \
+      --replays 1 --sizes '64,128,256,512,1K,2K,4K,8K' --out "$out"
+  ) >"$folder/stdout" 2>"$folder/stderr" || code=$?
+  expect "exit code when Google Benchmark's file does not fit" 1 "$code"
+  expect "stderr when Google Benchmark's file does not fit" "arbench: cannot write \
+$out/google_benchmark.json: File too large; rows finished so far are kept" "$(tail -n 1 "$folder/stderr")"
+  expect_rows_kept "$out"
+  expect "rows" True "$(results "$out" '1 <= len(rows) == len(run["rows"]) < 8')"
+}
+
+# The folder goes away during the run: nothing is left to keep, but the run ends and says so.
+test_vanished_folder() {
+  local out=$folder/vanished pid
+  start "$out"
+  await_rows "$out" 2
+  mv "$out" "$folder/elsewhere"
+  code=0
+  wait "$pid" || code=$?
+  expect "exit code without the folder" 1 "$code"
+  grep -q "^arbench: cannot write $out/.*: it was moved or deleted during the run; rows finished \
+before are kept$" "$folder/stderr" || fail "stderr without the folder: $(<"$folder/stderr")"
+  expect_no_process "$out"
+  expect "rows of the moved folder" True "$("$python" -c 'import csv, sys
+print(len(list(csv.DictReader(open(sys.argv[1], newline="")))) >= 2)' "$folder/elsewhere/rows.csv")"
+}
+
 test_interrupt threads INT -PID
 test_interrupt processes INT -PID
 test_interrupt processes TERM PID
 test_killed
 test_killed_worker
 test_full_disk
+test_full_disk_of_google_benchmark
+test_vanished_folder
 report

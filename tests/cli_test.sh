@@ -35,7 +35,7 @@ test_dry_run() {
   expect "exit code of --dry-run" 0 "$code"
   expect "--dry-run" "allreduce/two_shot_pull/bf16/g2/graph/hot/0
 allreduce/two_shot_pull/bf16/g2/graph/hot/1024
-2 cases, about 1 s" "$(<"$folder/stdout")"
+2 cases, about 2 s" "$(<"$folder/stdout")"
   [[ ! -e $folder/dry ]] || fail "--dry-run made a folder"
 }
 
@@ -50,8 +50,17 @@ test_sweep() {
   expect "cases" 432 "$(wc -l <"$folder/names")"
   run "${arguments[@]}" --out "$out"
   expect "exit code of a sweep" 0 "$code"
-  expect "lines on stderr" 1 "$(wc -l <"$folder/stderr")"
+  expect "lines on stderr" 2 "$(wc -l <"$folder/stderr")"
   grep -q '^info: 432 cases, about [0-9]* s, seed 1$' "$folder/stderr" || fail "no line on the sweep"
+  grep -q '^info: [0-9.]* s, of which [0-9.]* s timed ([0-9]* %)$' "$folder/stderr" ||
+    fail "no line on the time"
+  expect "phases that took time" True \
+    "$(results "$out" 'min(value for name, value in run["seconds"].items()) > 0')"
+  expect "phases within the total" True \
+    "$(results "$out" 'sum(run["seconds"][name] for name in "workers open verify warm_up rounds "'\
+'"close rows".split()) < run["seconds"]["total"]')"
+  expect "timed within the rounds" True \
+    "$(results "$out" 'run["seconds"]["timed"] < run["seconds"]["rounds"]')"
   grep -q one_shot_push "$folder/stdout" || fail "the table does not show one_shot_push"
   expect "files" "google_benchmark.json rows.csv run.json samples.csv" \
     "$(ls "$out" | tr '\n' ' ' | sed 's/ $//')"

@@ -55,6 +55,20 @@ TEST(AppendFile, IsAnErrorOnceDeleted) {
   EXPECT_EQ(message<WriteError>([&] { file.append("one\n"); }), expected);
 }
 
+TEST(AppendFile, GoesOnBehindWhatAFileHolds) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.csv") << "one\n";
+  AppendFile file(folder / "a.csv", AppendFile::Existing::append);
+  file.append("two\n");
+  EXPECT_EQ(text_of(folder / "a.csv"), "one\ntwo\n");
+  {
+    const SmallDisk disk(10);
+    EXPECT_THROW(file.append("three\n"), WriteError);
+  }
+  EXPECT_EQ(text_of(folder / "a.csv"), "one\ntwo\n");
+  EXPECT_THROW(AppendFile(folder / "b.csv", AppendFile::Existing::append), std::system_error);
+}
+
 TEST(ReplaceFile, ReplacesAndLeavesNothingElse) {
   const TemporaryFolder folder;
   replace_file(folder / "a.json", "a longer text");

@@ -92,9 +92,20 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_EQ(options.skew_us, 2.5);
   EXPECT_EQ(options.timeout_seconds, 0.25);
   EXPECT_EQ(options.seed, 0U);
+  EXPECT_EQ(parsed("--precision 2.5").precision_pct, 2.5);
+  EXPECT_EQ(parsed("--precision 1%").precision_pct, 1);
+  EXPECT_EQ(parsed("--max-seconds 30").max_seconds, 30);
+  EXPECT_TRUE(options.aa);
+  EXPECT_FALSE(parsed("--no-aa").aa);
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
   EXPECT_EQ(options.nccl_lib, "/x/libnccl.so.2");
   EXPECT_EQ(options.out, "results/a");
+  EXPECT_FALSE(options.allow_busy);
+  EXPECT_TRUE(parsed("--allow-busy").allow_busy);
+  EXPECT_FALSE(options.resume || options.retry_failed);
+  EXPECT_EQ(parsed("--resume a/b").out, "a/b");
+  EXPECT_TRUE(parsed("--resume a/b").resume);
+  EXPECT_TRUE(parsed("--resume a/b --retry-failed").retry_failed);
   EXPECT_EQ(parsed("--virtual 16").virtual_ranks, 16);
   EXPECT_EQ(parsed("--virtual 4 --devices 3").devices, Ints{3});
   EXPECT_EQ(parsed("--backend auto").backend, std::nullopt);
@@ -186,6 +197,12 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--skew-us D",
                            "--timeout S",
                            "--seed N",
+                           "--precision P%",
+                           "--max-seconds S",
+                           "--no-aa",
+                           "--allow-busy",
+                           "--resume DIR",
+                           "--retry-failed",
                            "--nccl-lib PATH",
                            "--nccl-loopback",
                            "--out DIR",

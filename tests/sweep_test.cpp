@@ -287,8 +287,10 @@ TEST(Defaults, FillInSizesAndLeaveWhatWasAskedFor) {
 TEST(Estimate, IsRowsTimesSecondsPerRow) {
   const auto cases = cases_of({}, box(8), kAlgorithms);
   ASSERT_EQ(cases.size(), 264U);
-  EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({})), 132);
-  EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({"--row-seconds", "0.8"})), 264);
+  EXPECT_EQ(count_points(cases), 66);
+  EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({"--no-aa"})), 132);
+  EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({})), 165);
+  EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({"--row-seconds", "0.8"})), 330);
   EXPECT_DOUBLE_EQ(estimate_seconds({}, parsed({})), 0);
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "report/layout.hpp"
 #include "sample_row.hpp"
 
@@ -51,7 +53,43 @@ TEST(Table, TiesAreInBrackets) {
 
 size     a       b     c  best  vs nccl
  8 B  10.0  (10.2)  10.3  a           -
-(in brackets: tied with the best, their confidence intervals overlap)
+(in brackets: tied with the best, within the A/A band or 1 %, or intervals overlap)
+)");
+}
+
+TEST(Table, TiesAreWithinTheBandOrOnePercent) {
+  const auto sure = [](const std::string& name, std::uint64_t bytes, double us,
+                       std::optional<double> band) {
+    Row row = timed_row(name, bytes, us);
+    row.time->ci_lo = row.time->ci_hi = us;
+    row.aa_pct = band;
+    return row;
+  };
+  EXPECT_EQ(
+      table({sure("a", 8, 10, {}), sure("b", 8, 10.09, {}), sure("c", 8, 10.11, {}),
+             sure("a", 16, 10, 0.5), sure("b", 16, 10.09, 0.5), sure("c", 16, 10.11, 0.5),
+             sure("a", 32, 10, 2.5), sure("b", 32, 10.24, 2.5), sure("c", 32, 10.26, 2.5)}),
+      R"(allreduce, bf16, 4 ranks, graph, out of place, one thread per rank, cuda backend: median us per op
+
+size     a       b     c  best  vs nccl
+ 8 B  10.0  (10.1)  10.1  a           -
+16 B  10.0  (10.1)  10.1  a           -
+32 B  10.0  (10.2)  10.3  a           -
+(in brackets: tied with the best, within the A/A band or 1 %, or intervals overlap)
+A/A: one contender, measured twice as two, differs by 0.50 to 2.50 %
+)");
+}
+
+TEST(Table, OneBandIsNoRange) {
+  Row row = timed_row("a", 8, 10);
+  row.aa_pct = 0.126;
+  EXPECT_EQ(
+      table({row}),
+      R"(allreduce, bf16, 4 ranks, graph, out of place, one thread per rank, cuda backend: median us per op
+
+size     a  best  vs nccl
+ 8 B  10.0  a           -
+A/A: one contender, measured twice as two, differs by 0.13 %
 )");
 }
 

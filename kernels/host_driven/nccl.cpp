@@ -170,6 +170,7 @@ Algorithm record(const char* name, const char* summary, NcclWish wish) {
   record.stands_for = "NCCL, as serving frameworks call it";
   record.kernel = false;
   record.library = true;
+  if (wish != NcclWish::none) record.must_run = wish == NcclWish::tree ? "tree" : "ring";
   record.scratch = [](const Case&) { return Scratch{}; };
   // The kernel, a callback for the proxy thread and events, at most.
   record.launches_per_op = [](const Case&) { return 4; };

@@ -28,6 +28,25 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
+std::vector<std::string> csv_cells(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size() && (quoted || line[i] != '\n'); ++i) {
+    if (line[i] == '"') {
+      const bool doubled = quoted && i + 1 < line.size() && line[i + 1] == '"';
+      if (doubled)
+        cells.back() += line[++i];
+      else
+        quoted = !quoted;
+    } else if (line[i] == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += line[i];
+    }
+  }
+  return cells;
+}
+
 std::string number_text(double value) { return std::isfinite(value) ? to_text(value) : ""; }
 std::string number_text(float value) { return std::isfinite(value) ? to_text(value) : ""; }
 

@@ -4,12 +4,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace arbench {
 
 /// Quoted, with its quotes doubled, only when it holds a comma, a quote or a line break, or begins
 /// or ends with a space.
 std::string csv_field(std::string_view text);
+
+/// The cells of one line, as csv_field() wrote them, without its LF. REQUIRES: no cell holds a line break.
+std::vector<std::string> csv_cells(std::string_view line);
 
 /// The shortest text that reads back as the same number: "12.3", "1e-07". Empty when it is not
 /// finite.

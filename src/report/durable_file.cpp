@@ -57,6 +57,12 @@ AppendFile::AppendFile(std::filesystem::path path)
   if (descriptor_ < 0) throw std::system_error(errno, std::generic_category());
 }
 
+AppendFile::AppendFile(std::filesystem::path path, Existing)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CLOEXEC)) {
+  if (descriptor_ >= 0) length_ = ::lseek(descriptor_, 0, SEEK_END);
+  if (descriptor_ < 0 || length_ < 0) throw std::system_error(errno, std::generic_category());
+}
+
 AppendFile::~AppendFile() { ::close(descriptor_); }
 
 void AppendFile::append(std::string_view record) {

@@ -20,6 +20,9 @@ class AppendFile {
  public:
   /// Creates it. Throws std::system_error when that fails, also when the file exists.
   explicit AppendFile(std::filesystem::path path);
+  enum class Existing { append };
+  /// Goes on behind what a file holds. Throws std::system_error, also when there is none.
+  AppendFile(std::filesystem::path path, Existing);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

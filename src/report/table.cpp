@@ -122,15 +122,22 @@ const Row* fastest(const Line& line, Wanted wanted) {
   return best;
 }
 
+/// Medians that differ by less cannot be told apart: two measurements of one contender differ as much, and below 1 % the
+/// state of the machine counts, whatever one pair says.
+bool tied(const Row& row, const Row& best) {
+  constexpr double kLeastBand = 1;
+  const double band = std::max(best.aa_pct.value_or(0), kLeastBand);
+  const Summary &a = *row.time, &b = *best.time;
+  return a.median <= b.median * (1 + band / 100) || (a.ci_lo <= b.ci_hi && b.ci_lo <= a.ci_hi);
+}
+
 std::string value_cell(const Line& line, const std::string& algorithm, const Row* best) {
   const auto found = line.find(algorithm);
   if (found == line.end()) return "";
   const Row& row = *found->second;
   if (!timed(row)) return word_cell(row);
   const std::string value = number_cell(row.time->median);
-  const bool tie =
-      &row != best && row.time->ci_lo <= best->time->ci_hi && best->time->ci_lo <= row.time->ci_hi;
-  return tie ? "(" + value + ")" : value;
+  return &row != best && tied(row, *best) ? "(" + value + ")" : value;
 }
 
 std::string nccl_factor(const Line& line) {
@@ -161,6 +168,18 @@ std::vector<TextColumn> columns_of(const Group& group) {
     factor.cells.push_back(nccl_factor(line));
   }
   return columns;
+}
+
+/// "A/A: ..." if any size has a band.
+std::string aa_line(const Group& group) {
+  std::set<double> bands;
+  for (const auto& [bytes, line] : group.sizes)
+    for (const auto& [name, row] : line)
+      if (row->aa_pct) bands.insert(*row->aa_pct);
+  if (bands.empty()) return "";
+  const std::string least = fixed_text(*bands.begin(), 2), most = fixed_text(*bands.rbegin(), 2);
+  return "A/A: one contender, measured twice as two, differs by " + least +
+         (least == most ? "" : " to " + most) + " %\n";
 }
 
 std::string footnotes(const Group& group) {
@@ -196,7 +215,9 @@ std::string table(const std::vector<Row>& rows, int width) {
         layout(columns_of(group), static_cast<std::size_t>(std::max(width, 0)));
     text += title(group.key) + '\n' + numbers;
     if (numbers.find('(') != std::string::npos)
-      text += "(in brackets: tied with the best, their confidence intervals overlap)\n";
+      text +=
+          "(in brackets: tied with the best, within the A/A band or 1 %, or intervals overlap)\n";
+    text += aa_line(group);
     text += footnotes(group);
   }
   return text;

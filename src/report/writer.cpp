@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -41,6 +44,32 @@ std::unique_ptr<AppendFile> create(const std::filesystem::path& folder, const ch
   }
 }
 
+std::unique_ptr<AppendFile> go_on(const std::filesystem::path& folder, const char* file) {
+  try {
+    return std::make_unique<AppendFile>(folder / file, AppendFile::Existing::append);
+  } catch (const std::system_error& error) {
+    throw UsageError("--resume " + folder.string() + ": cannot write to " + file + " (" +
+                     error.code().message() + ")");
+  }
+}
+
+/// Empty for a file that cannot be read.
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The whole lines of samples.csv that belong to one of the rows.
+std::string samples_of(const std::string& text, const std::set<std::string>& rows) {
+  std::string kept = kSamplesHeader;
+  for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
+       start = end + 1) {
+    const std::string line = text.substr(start, end + 1 - start);
+    if (start > 0 && rows.count(csv_cells(line)[0]) > 0) kept += line;
+  }
+  return kept;
+}
+
 std::string sample_lines(const Row& row, const std::vector<Sample>& samples) {
   const std::string begin =
       csv_field(row.point.name()) + ',' + std::string(word(row.point.launch)) + ',';
@@ -66,16 +95,48 @@ Writer::Writer(std::filesystem::path folder, const nlohmann::json& environment,
       interval_(interval),
       owner_(::getpid()) {
   prepare(folder_);
-  document_->json["schema_version"] = kSchemaVersion;
-  document_->json["complete"] = false;
-  document_->json["environment"] = environment;
-  document_->json["config"] = config;
-  document_->json["rows"] = nlohmann::ordered_json::array();
+  start_document(environment, config);
   rows_ = create(folder_, kRows);
   samples_ = create(folder_, kSamples);
   rows_->append(csv_header());
   samples_->append(kSamplesHeader);
   write_json(false);
+}
+
+Writer::Writer(std::filesystem::path folder, const Finished& finished,
+               const nlohmann::json& environment, const nlohmann::json& config,
+               std::chrono::milliseconds interval)
+    : folder_(std::move(folder)),
+      document_(std::make_unique<Document>()),
+      interval_(interval),
+      owner_(::getpid()) {
+  auto first = nlohmann::json::parse(finished.environment);
+  facts_ = run_facts(first);
+  first["resumed"].push_back(
+      {{"start_time_utc", environment.value("start_time_utc", nlohmann::json())},
+       {"argv", environment.value("argv", nlohmann::json())}});
+  start_document(first, config);
+  std::string lines = csv_header();
+  std::set<std::string> names;
+  for (const Row& row : finished.rows) {
+    lines += csv_line({row, facts_});
+    document_->json["rows"].push_back(json_row({row, facts_}));
+    names.insert(row.point.name());
+  }
+  // Samples before rows, as in add(): a cut between the two leaves no row without its samples.
+  replace_file(folder_ / kSamples, samples_of(text_of(folder_ / kSamples), names));
+  replace_file(folder_ / kRows, lines);
+  rows_ = go_on(folder_, kRows);
+  samples_ = go_on(folder_, kSamples);
+  write_json(false);
+}
+
+void Writer::start_document(const nlohmann::json& environment, const nlohmann::json& config) {
+  document_->json["schema_version"] = kSchemaVersion;
+  document_->json["complete"] = false;
+  document_->json["environment"] = environment;
+  document_->json["config"] = config;
+  document_->json["rows"] = nlohmann::ordered_json::array();
 }
 
 Writer::~Writer() {
@@ -95,7 +156,12 @@ void Writer::add(const Row& row, const std::vector<Sample>& samples) {
   if (std::chrono::steady_clock::now() - written_ >= interval_) write_json(false);
 }
 
-void Writer::finish(bool complete) {
+void Writer::finish(bool complete, const Seconds* seconds) {
+  if (seconds != nullptr)
+    document_->json["seconds"] = {
+        {"total", seconds->total},   {"workers", seconds->workers}, {"open", seconds->open},
+        {"verify", seconds->verify}, {"warm_up", seconds->warm_up}, {"rounds", seconds->rounds},
+        {"timed", seconds->timed},   {"close", seconds->close},     {"rows", seconds->rows}};
   write_json(complete);
   finished_ = true;
 }

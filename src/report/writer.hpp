@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "report/durable_file.hpp"
+#include "report/read_back.hpp"
 #include "report/run_facts.hpp"
 #include "result.hpp"
+#include "seconds.hpp"
 
 namespace arbench {
 
@@ -25,6 +27,13 @@ class Writer {
   /// one of the three files: results are never overwritten, other files in the folder do not
   /// matter. Throws WriteError when the disk is full.
   Writer(std::filesystem::path folder, const nlohmann::json& environment,
+         const nlohmann::json& config,
+         std::chrono::milliseconds interval = std::chrono::seconds(10));
+  /// Goes on in the folder of a cut run, behind the rows of `finished`: what else the files hold (a half-written line, rows
+  /// to be repeated, samples of rows that never came) goes away first. The run keeps its environment and its run_id, and
+  /// run.json lists start and command line of each continuation under `resumed`. Throws UsageError ("--resume DIR: ...")
+  /// when a file cannot be opened, WriteError when the disk is full.
+  Writer(std::filesystem::path folder, const Finished& finished, const nlohmann::json& environment,
          const nlohmann::json& config,
          std::chrono::milliseconds interval = std::chrono::seconds(10));
   /// Writes run.json once more if finish() was not called, so that an exception leaves one with all
@@ -41,11 +50,12 @@ class Writer {
   void add(const Row& row, const std::vector<Sample>& samples);
 
   /// Writes run.json for the last time: {schema_version, complete, environment, config, rows}.
-  /// `complete` false tells that the run was cut, as does every run.json before this. Throws
-  /// WriteError.
-  void finish(bool complete = true);
+  /// `complete` false tells that the run was cut, as does every run.json before this. `seconds`, if given, adds where the
+  /// time went (seconds.hpp); of a run that goes on, that of its last part. Throws WriteError.
+  void finish(bool complete = true, const Seconds* seconds = nullptr);
 
  private:
+  void start_document(const nlohmann::json& environment, const nlohmann::json& config);
   void write_json(bool complete);
 
   struct Document;

@@ -1,0 +1,68 @@
+// A library with NVML's interface and two devices: 0000:01:00.0 is busy and hot, 0000:02:00.0 idles.
+#include <cstring>
+
+namespace {
+
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+};
+struct Utilization {
+  unsigned gpu, memory;
+};
+
+char busy, idle;  // devices are their addresses
+constexpr int kOk = 0, kNotFound = 6;
+
+bool is_busy(const void* device) { return device == &busy; }
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() { return kOk; }
+int nvmlShutdown() { return kOk; }
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
+  if (std::strcmp(bus_id, "0000:01:00.0") == 0) return *device = &busy, kOk;
+  if (std::strcmp(bus_id, "0000:02:00.0") == 0) return *device = &idle, kOk;
+  return kNotFound;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* infos) {
+  infos[0] = {7, 1 << 20, 0, 0};
+  infos[1] = {4242, 1 << 30, 0, 0};
+  *count = is_busy(device) ? 2 : 1;
+  return kOk;
+}
+int nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
+  std::strncpy(name, pid == 7 ? "/usr/bin/nvidia-cuda-mps-server" : "python", length);
+  return kOk;
+}
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* rates) {
+  static unsigned falling = 90;  // of the device that has just become idle
+  rates->gpu = is_busy(device) ? 37 : falling;
+  falling = 3;
+  return kOk;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
+  *reasons = is_busy(device) ? 0x20 | 0x2 : 0x1 | 0x2;  // heat; idle; and both hold a setting
+  return kOk;
+}
+int nvmlDeviceGetPersistenceMode(void* device, unsigned* mode) {
+  *mode = is_busy(device) ? 0 : 1;
+  return kOk;
+}
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) {
+  *milliwatts = 600000;
+  return kOk;
+}
+int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
+  *mhz = type == 1 ? 2400 : 9;
+  return kOk;
+}
+int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* mhz) {
+  *mhz = type == 1 ? 2600 : 9;
+  return kOk;
+}
+
+}  // extern "C"
