@@ -109,7 +109,7 @@ struct OneShotPush {
     const Index first = static_cast<Index>(first_pack(ex));
     const Index stride = static_cast<Index>(pack_stride(ex));
     for (Index i = first; i < packs; i += stride) {
-      Pack pack[kSlots];
+      Pack pack[kSlots]{};
       const Pack own = load_pack<T, whole>(p.input(rank), i, p.count);
       const auto all_here = [&](std::uint32_t*) {
         bool here = true;

@@ -179,9 +179,9 @@ TEST(MedianInterval, OfTwoRoundsThatDifferIsAllThatWasSeen) {
 }
 
 TEST(MedianInterval, CountsSamplesOfRoundsThatDifferInLength) {
-  // 3 of 4 samples are in the first round. Below 2 are shares of 1/3 and 0, together 1/4 with an error of 1/4 * sqrt(2).
+  // The medians of the first twice, of both, and of the second twice are 2, 2.5 and 4.
   const Interval interval = median_interval({{1, 2, 3}, {4}});
-  EXPECT_EQ(interval.lo, 1);
+  EXPECT_EQ(interval.lo, 2);
   EXPECT_EQ(interval.hi, 4);
 }
 
@@ -235,7 +235,7 @@ int covered(const Draw& common, const Draw& own, double middle = 0, int samples 
       const double shift = common(random);
       for (int i = 0; i < samples; ++i) round.push_back(shift + own(random));
     }
-    const Interval interval = median_interval(rounds);
+    const Interval interval = median_interval(rounds, 500);
     runs += interval.lo <= middle && middle <= interval.hi;
   }
   return runs;
@@ -284,8 +284,8 @@ TEST(Summarize, CountsAndOrdersAllSamples) {
   EXPECT_EQ(summary.p99, 10);
   EXPECT_EQ(summary.max, 10);
   EXPECT_EQ(summary.mad, 1);
-  EXPECT_EQ(summary.ci_lo, 1);
-  EXPECT_EQ(summary.ci_hi, 10);
+  EXPECT_EQ(summary.ci_lo, 2.5);
+  EXPECT_EQ(summary.ci_hi, 3);
   EXPECT_NEAR(summary.cv_pct, 88.39, 0.01);
   EXPECT_EQ(summary.outliers_mild, 0);
   EXPECT_EQ(summary.outliers_severe, 0);
