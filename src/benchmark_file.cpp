@@ -13,7 +13,8 @@ BenchmarkFile::~BenchmarkFile() {
   if (begun_) json_.Finalize();
 }
 
-void BenchmarkFile::run(const ReportedVisit& visit, const std::function<std::vector<double>()>& measure) {
+void BenchmarkFile::run(const ReportedVisit& visit,
+                        const std::function<std::vector<double>()>& measure) {
   std::exception_ptr failure;
   visit_ = visit;
   auto* timed = benchmark::RegisterBenchmark(visit.name.c_str(), [&](benchmark::State& state) {

@@ -45,7 +45,9 @@ TEST_P(GpuTiming, EverySequenceHasItsSamples) {
           const Visit visit = driver.round(0, 4, {us.data(), start.data(), end.data()}, sequence);
           for (int replay = 0; replay < 4; ++replay) {
             EXPECT_GT(us[replay], 0);
-            if (visit.stamped) EXPECT_GT(end[replay], start[replay]);
+            if (visit.stamped) {
+              EXPECT_GT(end[replay], start[replay]);
+            }
           }
           if (sequence != Sequence::ops) continue;
           EXPECT_GT(visit.sm_mhz, 50);

@@ -167,13 +167,10 @@ ARBENCH_SHARED_INLINE std::uint32_t element_bits(T value) {
   return value.bits;
 }
 
-/// Pack `i` of an array of `count` elements; what lies behind the last element reads as zero. All
-/// indices into the pack are constants, also in the tail, so that it stays in registers. `whole`:
-/// the caller knows that no pack is a partial one.
-template <class T, bool whole = false>
-ARBENCH_SHARED_INLINE Pack load_pack(const void* base, std::uint64_t i, std::uint64_t count) {
-  const std::uint64_t first = i * kPerPack<T>;
-  if (whole || first + kPerPack<T> <= count) return static_cast<const Pack*>(base)[i];
+/// The pack that an array of `count` elements ends within; what lies behind the last element reads as
+/// zero. All indices into the pack are constants, so that it stays in registers.
+template <class T>
+ARBENCH_SHARED_INLINE Pack load_tail(const void* base, std::uint64_t first, std::uint64_t count) {
   constexpr int kPerWord = static_cast<int>(4 / sizeof(T));
   Pack pack{};
   ARBENCH_UNROLL
@@ -184,15 +181,18 @@ ARBENCH_SHARED_INLINE Pack load_pack(const void* base, std::uint64_t i, std::uin
   return pack;
 }
 
-/// Writes pack `i` of an array of `count` elements and nothing behind the last element.
+/// Pack `i` of an array of `count` elements, see load_tail(). `whole`: the caller knows that no pack
+/// is a partial one.
 template <class T, bool whole = false>
-ARBENCH_SHARED_INLINE void store_pack(void* base, std::uint64_t i, std::uint64_t count,
+ARBENCH_SHARED_INLINE Pack load_pack(const void* base, std::uint64_t i, std::uint64_t count) {
+  if constexpr (!whole)
+    if (i * kPerPack<T> + kPerPack < T >> count) return load_tail<T>(base, i * kPerPack<T>, count);
+  return static_cast<const Pack*>(base)[i];
+}
+
+template <class T>
+ARBENCH_SHARED_INLINE void store_tail(void* base, std::uint64_t first, std::uint64_t count,
                                       const Pack& pack) {
-  const std::uint64_t first = i * kPerPack<T>;
-  if (whole || first + kPerPack<T> <= count) {
-    static_cast<Pack*>(base)[i] = pack;
-    return;
-  }
   ARBENCH_UNROLL
   for (int k = 0; k < kPerPack<T>; ++k)
     if (first + k < count) {
@@ -203,6 +203,16 @@ ARBENCH_SHARED_INLINE void store_pack(void* base, std::uint64_t i, std::uint64_t
             T{static_cast<std::uint16_t>(pack.word[k / 2] >> (k % 2 * 16))};
       }
     }
+}
+
+/// Writes pack `i` of an array of `count` elements and nothing behind the last element.
+template <class T, bool whole = false>
+ARBENCH_SHARED_INLINE void store_pack(void* base, std::uint64_t i, std::uint64_t count,
+                                      const Pack& pack) {
+  if constexpr (!whole)
+    if (i * kPerPack<T> + kPerPack < T >> count)
+      return store_tail<T>(base, i * kPerPack<T>, count, pack);
+  static_cast<Pack*>(base)[i] = pack;
 }
 
 }  // namespace ARBENCH_PORT
