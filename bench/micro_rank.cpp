@@ -50,6 +50,8 @@ void MicroRank::connect(const std::vector<int>& devices) {
   for (const int peer : devices) device_->connect(peer);
   void* signals = allocate(sizeof(Signals));
   queue().fill(signals, 0, sizeof(Signals));
+  peers_.progress_of_first = static_cast<Progress*>(allocate(sizeof(Progress)));
+  queue().fill(peers_.progress_of_first, 0, sizeof(Progress));
   finish();  // peers write only into what is zeroed
   const MemoryHandle own = device_->export_memory(signals);
   const auto all =

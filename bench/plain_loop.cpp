@@ -119,6 +119,7 @@ Rank open_rank(const Algorithm& algorithm, const Case& point, Peers peers, int n
   check(cudaEventCreate(&rank.start), "cudaEventCreate");
   check(cudaEventCreate(&rank.stop), "cudaEventCreate");
   peers.first_rank = number;
+  peers.progress_of_first = reinterpret_cast<Progress*>(filled(sizeof(Progress), 0));
   const Op op = algorithm.open({point, peers, geometry_of(algorithm, point), 1, {}});
   PlainQueue queue(rank.stream);
   check(cudaStreamBeginCapture(rank.stream, cudaStreamCaptureModeThreadLocal), "capture");

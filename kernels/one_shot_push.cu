@@ -141,6 +141,7 @@ const Register one_shot_push(kernel_algorithm<OneShotPush>({
     .name = "one_shot_push",
     .summary = "every rank stores its data into all peers, sentinels tell arrival, no barrier",
     .stands_for = "SGLang v2 push, FlashInfer pcie_ipc push_oneshot",
+    .host_transport = true,
     .scratch =
         [](const Case& point) {
           return Scratch{packs_of(point) * 16 * 2 * static_cast<std::uint64_t>(point.ranks()),

@@ -29,7 +29,7 @@ struct Step {
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers& p) const {
     const int rank = ex.rank(), next = (rank + 1) % p.ranks;
     const int previous = (rank + p.ranks - 1) % p.ranks;
-    std::uint32_t* epoch_word = &p.signals(rank).epoch[lane];
+    std::uint32_t* epoch_word = &p.progress(rank).epoch[lane];
     const std::uint32_t epoch = ex.load_word(epoch_word);
     const std::uint32_t value = ticket(epoch, step);
     bool late = false;

@@ -51,10 +51,11 @@ class Stream {
 /// Names an allocation so that another driver, in this process or another, can reach it. POD:
 /// travels as bytes.
 struct MemoryHandle {
-  std::array<char, 64> ipc{};  ///< of the backend: CUDA IPC handle, or file descriptor
+  std::array<char, 64> ipc{};  ///< CUDA IPC handle of device memory
   std::int64_t process = 0;
   void* address = nullptr;  ///< valid within `process`
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< of a Mapping; 0: device memory
+  int fd = -1;              ///< likewise
 };
 
 class Device {
@@ -66,6 +67,8 @@ class Device {
   /// Throws Refused ("needs ... bytes, ... free") when the memory is not there. Freed by release(),
   /// or when the process ends.
   virtual void* allocate(std::uint64_t bytes) = 0;
+  /// The same in pinned host memory, which every device and the host reach.
+  virtual void* allocate_pinned(std::uint64_t bytes) = 0;
   virtual void release(void* memory) = 0;
   virtual std::uint64_t free_bytes() = 0;
   virtual MemoryHandle export_memory(void* memory) = 0;

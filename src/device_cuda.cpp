@@ -5,12 +5,14 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "arbench/algorithm.hpp"
 #include "arbench/cuda_queue.hpp"
 #include "device.hpp"
+#include "mapping.hpp"
 
 namespace arbench {
 namespace {
@@ -191,6 +193,33 @@ class CudaStream : public Stream, public CudaQueue {
   CudaEvent done_{cudaEventDisableTiming};
 };
 
+/// Host memory that all devices reach, over their own links.
+class PinnedMapping {
+ public:
+  explicit PinnedMapping(Mapping mapping) : mapping_(std::move(mapping)) {
+    check(cudaHostRegister(address(), mapping_.bytes(),
+                           cudaHostRegisterPortable | cudaHostRegisterMapped),
+          "cudaHostRegister");
+    registered_ = true;
+    void* seen = nullptr;
+    check(cudaHostGetDevicePointer(&seen, address(), 0), "cudaHostGetDevicePointer");
+    if (seen != address())
+      throw Refused("devices see host memory at other addresses than the host");
+  }
+  PinnedMapping(PinnedMapping&& other) noexcept
+      : mapping_(std::move(other.mapping_)), registered_(std::exchange(other.registered_, false)) {}
+  PinnedMapping& operator=(PinnedMapping&&) = delete;
+  ~PinnedMapping() {
+    if (registered_) cudaHostUnregister(address());
+  }
+  void* address() const { return mapping_.address(); }
+  const Mapping& mapping() const { return mapping_; }
+
+ private:
+  Mapping mapping_;
+  bool registered_ = false;
+};
+
 class CudaDevice : public Device {
  public:
   CudaDevice(int id, bool share) : id_(id), share_(share) {
@@ -215,14 +244,24 @@ class CudaDevice : public Device {
     check(error, "cudaMalloc");
     return memory;
   }
-  void release(void* memory) override { check(cudaFree(memory), "cudaFree"); }
+  void* allocate_pinned(std::uint64_t bytes) override {
+    const std::uint64_t page = 4096;
+    return keep(pinned_, Mapping::create((bytes + page - 1) / page * page));
+  }
+  void release(void* memory) override {
+    if (pinned_.erase(memory) == 0) check(cudaFree(memory), "cudaFree");
+  }
   std::uint64_t free_bytes() override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     return free;
   }
   MemoryHandle export_memory(void* memory) override {
-    MemoryHandle handle{{}, getpid(), memory, 0};
+    if (const auto found = pinned_.find(memory); found != pinned_.end()) {
+      const Mapping& mapping = found->second.mapping();
+      return {{}, getpid(), memory, mapping.bytes(), mapping.fd()};
+    }
+    MemoryHandle handle{{}, getpid(), memory};
     if (!share_) return handle;
     cudaIpcMemHandle_t ipc;
     check(cudaIpcGetMemHandle(&ipc, memory), "cudaIpcGetMemHandle");
@@ -232,6 +271,8 @@ class CudaDevice : public Device {
   }
   void* import_memory(const MemoryHandle& handle) override {
     if (handle.process == getpid()) return handle.address;
+    if (handle.bytes > 0)
+      return keep(pinned_imports_, Mapping::open(handle.process, handle.fd, handle.bytes));
     cudaIpcMemHandle_t ipc;
     std::memcpy(&ipc, handle.ipc.data(), sizeof ipc);
     void* address = nullptr;
@@ -241,6 +282,7 @@ class CudaDevice : public Device {
     return address;
   }
   void forget(void* imported) override {
+    if (pinned_imports_.erase(imported) > 0) return;
     if (imports_.erase(imported) > 0)
       check(cudaIpcCloseMemHandle(imported), "cudaIpcCloseMemHandle");
   }
@@ -250,7 +292,7 @@ class CudaDevice : public Device {
     int can = 0;
     check(cudaDeviceCanAccessPeer(&can, id_, peer), "cudaDeviceCanAccessPeer");
     const auto pair = "device " + std::to_string(id_) + " to " + std::to_string(peer);
-    if (can == 0) throw Refused("no peer access from " + pair);
+    if (can == 0) throw Refused("no peer access from " + pair + "; --transport host runs without");
     const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
     if (error == cudaErrorPeerAccessAlreadyEnabled) {
       cudaGetLastError();
@@ -277,10 +319,20 @@ class CudaDevice : public Device {
   std::unique_ptr<Stream> stream() override { return std::make_unique<CudaStream>(); }
 
  private:
+  using Pinned = std::unordered_map<void*, PinnedMapping>;
+
+  static void* keep(Pinned& all, Mapping mapping) {
+    PinnedMapping pinned(std::move(mapping));
+    void* address = pinned.address();
+    all.emplace(address, std::move(pinned));
+    return address;
+  }
+
   int id_;
   bool share_;
   Control* control_ = nullptr;
   std::unordered_set<void*> imports_;
+  Pinned pinned_, pinned_imports_;
 };
 
 }  // namespace

@@ -1,22 +1,19 @@
 // The host backend: device memory is host memory, a stream is a list of operations that finish()
 // runs in order on a team of threads. Nothing runs before finish(), so a gate can be opened after
 // all is enqueued, as on a GPU.
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
-#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "arbench/algorithm.hpp"
 #include "device.hpp"
+#include "mapping.hpp"
 
 namespace arbench {
 namespace {
@@ -147,51 +144,6 @@ class HostStream : public Stream, public HostQueue {
   std::vector<Clock::time_point> stamps_;
 };
 
-/// Memory in a file descriptor, so that another process can map it.
-class Mapping {
- public:
-  static Mapping create(std::uint64_t bytes) {
-    const int fd = memfd_create("arbench", MFD_CLOEXEC);
-    if (fd < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
-    if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
-      close(fd);
-      throw Refused("no " + std::to_string(bytes) + " bytes of shared memory");
-    }
-    return {fd, bytes};
-  }
-  static Mapping open(std::int64_t process, int remote_fd, std::uint64_t bytes) {
-    const auto path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(remote_fd);
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) throw std::system_error(errno, std::generic_category(), path);
-    return {fd, bytes};
-  }
-  Mapping(Mapping&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)),
-        bytes_(other.bytes_),
-        address_(std::exchange(other.address_, nullptr)) {}
-  Mapping& operator=(Mapping&&) = delete;
-  ~Mapping() {
-    if (address_ != nullptr) munmap(address_, bytes_);
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-  std::uint64_t bytes() const { return bytes_; }
-  void* address() const { return address_; }
-
- private:
-  Mapping(int fd, std::uint64_t bytes) : fd_(fd), bytes_(bytes) {
-    address_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (address_ != MAP_FAILED) return;
-    address_ = nullptr;
-    close(std::exchange(fd_, -1));
-    throw Refused("no address space for " + std::to_string(bytes) + " bytes");
-  }
-
-  int fd_;
-  std::uint64_t bytes_;
-  void* address_ = nullptr;
-};
-
 class HostDevice : public Device {
  public:
   void* allocate(std::uint64_t bytes) override {
@@ -204,6 +156,7 @@ class HostDevice : public Device {
     own_.emplace(address, std::move(mapping));
     return address;
   }
+  void* allocate_pinned(std::uint64_t bytes) override { return allocate(bytes); }
   void release(void* memory) override { own_.erase(memory); }
   std::uint64_t free_bytes() override {
     std::ifstream file("/proc/meminfo");
@@ -215,16 +168,11 @@ class HostDevice : public Device {
   }
   MemoryHandle export_memory(void* memory) override {
     const Mapping& mapping = own_.at(memory);
-    MemoryHandle handle{{}, getpid(), memory, mapping.bytes()};
-    const int fd = mapping.fd();
-    std::memcpy(handle.ipc.data(), &fd, sizeof fd);
-    return handle;
+    return {{}, getpid(), memory, mapping.bytes(), mapping.fd()};
   }
   void* import_memory(const MemoryHandle& handle) override {
     if (handle.process == getpid()) return handle.address;
-    int fd = 0;
-    std::memcpy(&fd, handle.ipc.data(), sizeof fd);
-    Mapping mapping = Mapping::open(handle.process, fd, handle.bytes);
+    Mapping mapping = Mapping::open(handle.process, handle.fd, handle.bytes);
     void* address = mapping.address();
     imports_.emplace(address, std::move(mapping));
     return address;

@@ -9,6 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::uint64_t kLaneBytes = 64;  ///< that use_all_queues() moves about in each lane
+
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 Deadline after_us(double us) {
@@ -40,13 +42,15 @@ Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
   stream_ = device_->stream();
   std::string problem;
   try {
-    for (int peer : config.devices) device_->connect(peer);
+    if (config.transport == Transport::p2p)
+      for (int peer : config.devices) device_->connect(peer);
   } catch (const Refused& refused) {
     problem = refused.what();
   }
   agree(problem);
-  const std::uint64_t results = sizeof(CheckResult) * kChecks * kVerifyReplays * served_;
-  harness_ = allocate(kScratchOffset + results);
+  checks_ = static_cast<CheckResult*>(device_->allocate(std::max<std::uint64_t>(
+      sizeof(CheckResult) * kChecks * kVerifyReplays * served_, kLaneBytes * kLanes)));
+  harness_ = allocate(Kind::signals, kScratchOffset);
   for (void* memory : harness_.own) stream_->queue().fill(memory, 0, sizeof(Signals));
   finish(nullptr, 0);
   start_peers_ = peers_of(Case{}, harness_);
@@ -64,7 +68,7 @@ void Driver::open_clocks() {
   if (config_.backend == Backend::host ||
       std::count(devices.begin(), devices.end(), devices[0]) == config_.ranks())
     return;
-  clocks_ = allocate(kScratchOffset + sizeof(std::uint64_t));
+  clocks_ = allocate(Kind::signals, kScratchOffset + sizeof(std::uint64_t));
   stream_->queue().fill(clocks_.own[0], 0, kScratchOffset);
   finish(nullptr, 0);
   clock_peers_ = peers_of(Case{}, clocks_);
@@ -75,11 +79,22 @@ void Driver::agree(const std::string& problem) {
     if (!text.empty()) throw Refused(text);
 }
 
-Driver::Symmetric Driver::allocate(std::uint64_t bytes) {
+/// Nobody touches a peer's device memory when bytes travel through host memory.
+void* Driver::allocate_own(Kind kind, std::uint64_t bytes) {
+  const bool pinned = config_.transport == Transport::host && kind == Kind::signals;
+  return pinned ? device_->allocate_pinned(bytes) : device_->allocate(bytes);
+}
+
+Driver::Symmetric Driver::allocate(Kind kind, std::uint64_t bytes) {
   Symmetric memory;
   std::string problem, handles;
   try {
-    for (int i = 0; i < served_; ++i) memory.own.push_back(device_->allocate(bytes));
+    for (int i = 0; i < served_; ++i) memory.own.push_back(allocate_own(kind, bytes));
+    if (kind == Kind::signals) {
+      const std::uint64_t progress = sizeof(Progress) * static_cast<std::uint64_t>(served_);
+      memory.progress = static_cast<Progress*>(device_->allocate(progress));
+      stream_->queue().fill(memory.progress, 0, progress);
+    }
     if (served_ == config_.ranks()) {
       memory.all = memory.own;
       return memory;
@@ -92,8 +107,13 @@ Driver::Symmetric Driver::allocate(std::uint64_t bytes) {
   try {
     agree(problem);
   } catch (const Refused&) {
-    for (void* own : memory.own) device_->release(own);
+    free_own(memory);
     throw;
+  }
+  if (config_.transport == Transport::host && kind == Kind::buffers) {
+    memory.all.resize(static_cast<std::size_t>(config_.ranks()));
+    memory.all[static_cast<std::size_t>(first_rank_)] = memory.own[0];
+    return memory;
   }
   for (const std::string& text : rendezvous_.all_gather(handles)) {
     MemoryHandle handle;
@@ -108,13 +128,18 @@ Driver::Symmetric Driver::allocate(std::uint64_t bytes) {
   return memory;
 }
 
+void Driver::free_own(const Symmetric& memory) {
+  for (void* own : memory.own) device_->release(own);
+  if (memory.progress != nullptr) device_->release(memory.progress);
+}
+
 void Driver::release(Symmetric& memory) {
   if (memory.own.empty()) return;
   if (served_ != config_.ranks())
     for (int rank = 0; rank < config_.ranks(); ++rank)
-      if (rank != first_rank_) device_->forget(memory.all[rank]);
+      if (rank != first_rank_ && memory.all[rank] != nullptr) device_->forget(memory.all[rank]);
   rendezvous_.barrier();  // nobody frees what a peer still maps
-  for (void* own : memory.own) device_->release(own);
+  free_own(memory);
   memory = {};
 }
 
@@ -137,7 +162,7 @@ void Driver::ensure_buffers(std::uint64_t bytes, int sets) {
   capacity_ = 0;
   const std::uint64_t set_bytes = 2 * (padded(bytes) + 2 * kGuard);
   sets_ = fitting_sets(set_bytes, sets);
-  buffers_ = allocate(set_bytes * static_cast<std::uint64_t>(sets_));
+  buffers_ = allocate(Kind::buffers, set_bytes * static_cast<std::uint64_t>(sets_));
   capacity_ = bytes;
 }
 
@@ -184,6 +209,7 @@ int Driver::ops_per_sample(const Case& point, int launches_per_op) const {
 
 Peers Driver::peers_of(const Case& point, const Symmetric& memory) {
   Peers peers{};
+  peers.progress_of_first = memory.progress;
   peers.first_rank = first_rank_;
   peers.ranks = config_.ranks();
   peers.count = point.count();
@@ -225,7 +251,7 @@ Opened Driver::open(int index, const Case& point) {
   slot->ops = opened.ops = ops_per_sample(point, launches);
   slot->pairs = opened.pairs = ops_per_sample(point, launches + 1);
   const Scratch scratch = slot->algorithm->scratch(point);
-  slot->memory = allocate(kScratchOffset + padded(scratch.bytes));
+  slot->memory = allocate(Kind::signals, kScratchOffset + padded(scratch.bytes));
   for (void* memory : slot->memory.own) {
     stream_->queue().fill(memory, 0, sizeof(Signals));
     stream_->queue().fill(static_cast<std::byte*>(memory) + kScratchOffset, scratch.fill,
@@ -277,11 +303,11 @@ void Driver::close(int index) {
 /// meanwhile, it did not always run (H200, driver 580, 4 ranks: about every third fresh process
 /// hung at its first point, none of 10 does since).
 void Driver::use_all_queues() {
-  std::byte* bytes = static_cast<std::byte*>(harness_.own[0]) + kScratchOffset;
   for (int i = 0; i < kLanes; ++i) {
+    std::byte* bytes = reinterpret_cast<std::byte*>(checks_) + kLaneBytes * i;
     Queue& lane = stream_->queue().lane(i);
-    lane.copy(bytes + 64 * i, bytes + 64 * i + 32, 16);
-    kernels_.check_bytes(lane, bytes + 64 * i + 32, 0, 0, nullptr);
+    lane.copy(bytes, bytes + kLaneBytes / 2, kLaneBytes / 2);
+    kernels_.check_bytes(lane, bytes, 0, 0, nullptr);
   }
   stream_->queue().join();
 }

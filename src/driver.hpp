@@ -22,6 +22,7 @@ namespace arbench {
 struct WorldConfig {
   Backend backend = Backend::host;
   Launch launch = Launch::threads;
+  Transport transport = Transport::p2p;
   std::vector<int> devices;  ///< of each rank
   double timeout_seconds = 10;
   int ops = 20;           ///< K
@@ -105,15 +106,21 @@ class Driver {
   Visit round(int slot, int replays, const Samples& samples, Sequence sequence = Sequence::ops);
 
  private:
-  /// An allocation of equal size on every rank, and its addresses by rank as seen from here.
+  /// An allocation of equal size on every rank, and its addresses by rank as seen from here; null for those of peers that
+  /// are out of reach.
   struct Symmetric {
     std::vector<void*> own;  ///< of the served ranks
     std::vector<void*> all;
+    Progress* progress = nullptr;  ///< of the served ranks, with signals only
   };
   struct Slot;
   enum class Which { input, output };
 
-  Symmetric allocate(std::uint64_t bytes);
+  /// Reached by peers: signals and scratch memory, which no transport does without, or the buffers.
+  enum class Kind { signals, buffers };
+  Symmetric allocate(Kind kind, std::uint64_t bytes);
+  void* allocate_own(Kind kind, std::uint64_t bytes);
+  void free_own(const Symmetric& memory);
   void release(Symmetric& memory);
   void agree(const std::string& problem);
   void open_clocks();
@@ -163,6 +170,7 @@ class Driver {
   double sweep_us_ = 0;
   Symmetric harness_;  ///< Signals of the start barrier
   Peers start_peers_{};
+  CheckResult* checks_ = nullptr;  ///< of a verification, in device memory
   /// Results of the harness's kernels in the memory of the first served rank.
   struct Times {
     Stamps stamps[kMaxRanks];

@@ -62,8 +62,7 @@ Verified Driver::verify(int index, std::uint32_t salt) {
   std::vector<CheckResult> results(static_cast<std::size_t>(per_replay * kVerifyReplays),
                                    {0, ~0ull});
   const std::uint64_t bytes = results.size() * sizeof(CheckResult);
-  auto* on_device =
-      reinterpret_cast<CheckResult*>(static_cast<std::byte*>(harness_.own[0]) + kScratchOffset);
+  CheckResult* const on_device = checks_;
   queue.copy(on_device, results.data(), bytes);
   make_guards(slot);
   finish(&slot, 0);

@@ -195,6 +195,14 @@ OptionGroup rank_options() {
                       default_is(std::string(word(Options{}.launch))),
                   [](Draft& draft, const Argument& argument) {
                     draft.options.launch = to_word<Launch>(argument);
+                  }),
+           option("--transport " + choice<Transport>(),
+                  "how bytes travel: through peers' device memory, or through pinned host memory, "
+                  "which needs no peer access; NCCL then runs with NCCL_P2P_DISABLE=1, unless you "
+                  "set that yourself" +
+                      default_is(std::string(word(Options{}.transport))),
+                  [](Draft& draft, const Argument& argument) {
+                    draft.options.transport = to_word<Transport>(argument);
                   })}};
 }
 

@@ -41,6 +41,7 @@ struct Options {
   int virtual_ranks = 0;           ///< --virtual N: N ranks on one device; 0: not asked for
   std::optional<Backend> backend;  ///< empty: auto
   Launch launch = Launch::threads;
+  Transport transport = Transport::p2p;
   Geometry geometry;
 
   int rounds = 12;           ///< visits to each contender

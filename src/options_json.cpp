@@ -27,6 +27,7 @@ nlohmann::json config_json(const Options& options) {
           {"virtual_ranks", options.virtual_ranks},
           {"backend", options.backend ? std::string(word(*options.backend)) : "auto"},
           {"launch", word(options.launch)},
+          {"transport", word(options.transport)},
           {"blocks", options.geometry.blocks},
           {"threads", options.geometry.threads},
           {"rounds", options.rounds},

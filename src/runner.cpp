@@ -29,12 +29,14 @@ std::optional<std::pair<Status, std::string>> refusal(const Case& point, const O
   if (point.launch == Launch::grid &&
       std::count(point.devices.begin(), point.devices.end(), point.devices[0]) != point.ranks())
     return skip("a grid launch needs all ranks on one device");
+  if (point.transport == Transport::host && !algorithm->library && !algorithm->host_transport)
+    return skip("reaches into its peers' buffers: no host transport");
   if (algorithm->reject)
     if (const auto why = algorithm->reject(point)) return skip(*why);
   return std::nullopt;
 }
 
-/// One world: all cases on the same devices with the same launch style.
+/// One world: all cases on the same devices with the same launch style and transport.
 class Group {
  public:
   Group(std::vector<Case> cases, const Options& options, const Machine& machine,
@@ -117,6 +119,7 @@ class Group {
     WorldConfig config;
     config.backend = cases_[0].backend;
     config.launch = cases_[0].launch;
+    config.transport = cases_[0].transport;
     config.devices = cases_[0].devices;
     config.timeout_seconds = options_.timeout_seconds;
     config.ops = options_.ops;
@@ -148,7 +151,8 @@ class Group {
 };
 
 bool same_world(const Case& a, const Case& b) {
-  return a.devices == b.devices && a.launch == b.launch && a.backend == b.backend;
+  return a.devices == b.devices && a.launch == b.launch && a.transport == b.transport &&
+         a.backend == b.backend;
 }
 
 }  // namespace

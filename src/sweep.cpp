@@ -178,6 +178,7 @@ std::vector<Case> expand(const Options& options, const Machine& machine,
   Case world;
   world.backend = backend;
   world.launch = options.launch;
+  world.transport = options.transport;
   world.geometry = options.geometry;
   std::vector<Case> cases;
   for (int ranks : rank_counts(options, machine, backend, static_cast<int>(devices.size()))) {

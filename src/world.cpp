@@ -81,6 +81,7 @@ void prepare_environment(const WorldConfig& config, int worker) {
   // kernel.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   if (config.backend == Backend::cuda) offer_nccl_tuner();  // while there is one thread only
+  if (config.transport == Transport::host) setenv("NCCL_P2P_DISABLE", "1", 0);
   if (!config.nccl_loopback) return;
   // Ranks that look like different hosts may share a device; they then meet over sockets.
   setenv("NCCL_HOSTID", ("arbench-" + std::to_string(worker)).c_str(), 1);

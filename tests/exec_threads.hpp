@@ -1,6 +1,7 @@
 // Runs a body on host threads as a launch does, without a device: for tests of what kernels call.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@ class SignalWorld {
     peers.ranks = ranks;
     peers.control = &control;
     peers.timeout_ns = 20'000'000'000;
+    peers.progress_of_first = progress_.data();
     for (int rank = 0; rank < ranks; ++rank) {
       signals_.push_back(std::make_unique<Signals>());
       peers.memory[rank] = reinterpret_cast<std::byte*>(signals_.back().get());
@@ -28,6 +30,7 @@ class SignalWorld {
   Peers peers{};
 
  private:
+  std::array<Progress, kMaxRanks> progress_{};
   std::vector<std::unique_ptr<Signals>> signals_;
 };
 

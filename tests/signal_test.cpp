@@ -126,10 +126,10 @@ TEST(AdvanceCall, EachBlockCountsForItself) {
       for (int thread = 0; thread < 4; ++thread)
         advance_call(Exec(thread, 4, block, 2, 1, &state), world.peers,
                      static_cast<std::uint32_t>(call));
-  EXPECT_EQ(world.signals(1).epoch[0], 3u);
-  EXPECT_EQ(world.signals(1).epoch[1], 3u);
-  EXPECT_EQ(world.signals(1).epoch[2], 0u);
-  EXPECT_EQ(world.signals(0).epoch[0], 0u);  // the peer's calls are its own
+  EXPECT_EQ(world.peers.progress(1).epoch[0], 3u);
+  EXPECT_EQ(world.peers.progress(1).epoch[1], 3u);
+  EXPECT_EQ(world.peers.progress(1).epoch[2], 0u);
+  EXPECT_EQ(world.peers.progress(0).epoch[0], 0u);  // the peer's calls are its own
 }
 
 /// Calls, a launch each, with two barriers: every thread writes a plain word, and behind the
@@ -142,8 +142,8 @@ void exchange(int ranks, int blocks, int threads, std::uint32_t first_epoch, std
     return words[static_cast<std::size_t>((rank * blocks + block) * threads + thread)];
   };
   for (int rank = 0; rank < ranks; ++rank) {
-    std::fill(std::begin(world.signals(rank).epoch), std::end(world.signals(rank).epoch),
-              first_epoch);
+    std::fill(std::begin(world.peers.progress(rank).epoch),
+              std::end(world.peers.progress(rank).epoch), first_epoch);
     for (auto& of_block : world.signals(rank).flag)
       for (Flag& flag : of_block) flag.value = ticket(first_epoch, 0);
   }

@@ -69,6 +69,8 @@ struct Algorithm {
       1;  ///< of one rank: all of them, on all ranks of a device, must be resident together
   bool library =
       false;  ///< a library drives it (NCCL): the incumbent of "vs nccl", no duplicate devices
+  bool host_transport =
+      false;  ///< of its peers it touches signals and scratch memory alone, and these may lie in host memory
   /// What Op::ran has to say before its "/", if it knows; else the row is an error. Empty: anything.
   std::string must_run{};
   /// Why it cannot run this case, or nothing. The same answer on all ranks; empty function: it runs

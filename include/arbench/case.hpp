@@ -22,6 +22,9 @@ enum class Placement { out_of_place, in_place };
 /// by IPC. grid: all (virtual) ranks of an op in one cooperative launch; shows the protocol's own
 /// time.
 enum class Launch { threads, processes, grid };
+/// p2p: peers reach each other's device memory. host: signals and scratch memory lie in pinned host memory,
+/// which every GPU reaches over its own PCIe link; nobody touches a peer's device memory.
+enum class Transport { p2p, host };
 enum class Backend { cuda, host };
 
 /// Each enum's words, in the order of its values. Option parsing, names and CSV all read these
@@ -47,6 +50,10 @@ struct Words<Placement> {
 template <>
 struct Words<Launch> {
   static constexpr std::array<std::string_view, 3> list{"threads", "processes", "grid"};
+};
+template <>
+struct Words<Transport> {
+  static constexpr std::array<std::string_view, 2> list{"p2p", "host"};
 };
 template <>
 struct Words<Backend> {
@@ -84,6 +91,7 @@ struct Case {
   L2 l2 = L2::hot;
   Placement placement = Placement::out_of_place;
   Launch launch = Launch::threads;
+  Transport transport = Transport::p2p;
   Backend backend = Backend::cuda;
   std::vector<int> devices;  ///< the device of each rank; a repeated id makes the ranks virtual
   Geometry geometry;         ///< what the user fixed; zeros are chosen by the algorithm

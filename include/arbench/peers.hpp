@@ -21,13 +21,17 @@ struct alignas(128) Flag {
   std::uint32_t value;
 };
 
-/// Signal words of one rank for one contender, in that rank's own device memory: peers write
-/// `flag`, nobody polls remotely. Zeroed when the contender is opened; from then on the values only
-/// grow (modulo 2^32).
+/// Signal words of one rank for one contender: its peers write them, it alone reads them. They lie in its device memory, or in
+/// pinned host memory where peers cannot reach that. Zeroed when the contender is opened; from then on the values only grow
+/// (modulo 2^32).
 struct Signals {
-  std::uint32_t epoch[kMaxBlocks];   ///< calls so far, counted by each block for itself
-  std::uint32_t fault_claimed;       ///< the first thread that gives up waiting takes it
   Flag flag[kMaxBlocks][kMaxRanks];  ///< [block][writer]
+};
+
+/// What no peer touches, always in the rank's own device memory. Zeroed with the signals.
+struct Progress {
+  std::uint32_t epoch[kMaxBlocks];  ///< calls so far, counted by each block for itself
+  std::uint32_t fault_claimed;      ///< the first thread that gives up waiting takes it
 };
 
 /// The first wait that was given up.
@@ -56,15 +60,19 @@ struct Peers {
   std::uint64_t count;                        ///< elements per rank
   std::uint64_t timeout_ns;                   ///< a single wait gives up after this
   Control* control;                           ///< of the driver that launches
+  Progress* progress_of_first;                ///< of first_rank; a grid launch's other ranks follow
   std::uint64_t input_offset, output_offset;  ///< bytes into buffer[r]; equal when in place
-  std::byte* buffer[kMaxRanks];               ///< holds rank r's input and output
-  std::byte* memory[kMaxRanks];               ///< rank r's Signals, then its scratch
+  std::byte* buffer[kMaxRanks];  ///< holds rank r's input and output; null if out of reach
+  std::byte* memory[kMaxRanks];  ///< rank r's Signals, then its scratch
 
   ARBENCH_SHARED_INLINE const void* input(int rank) const { return buffer[rank] + input_offset; }
   ARBENCH_SHARED_INLINE void* output(int rank) const { return buffer[rank] + output_offset; }
   ARBENCH_SHARED_INLINE bool in_place() const { return input_offset == output_offset; }
   ARBENCH_SHARED_INLINE Signals& signals(int rank) const {
     return *reinterpret_cast<Signals*>(memory[rank]);
+  }
+  ARBENCH_SHARED_INLINE Progress& progress(int rank) const {
+    return progress_of_first[rank - first_rank];
   }
   ARBENCH_SHARED_INLINE std::byte* scratch(int rank) const { return memory[rank] + kScratchOffset; }
 };

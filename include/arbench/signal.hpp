@@ -34,7 +34,7 @@ ARBENCH_DEVICE bool reached(std::uint32_t seen, std::uint32_t wanted) {
 template <class Exec>
 ARBENCH_DEVICE void record_fault(const Exec& ex, const Peers& p, int peer, std::uint32_t wanted,
                                  std::uint32_t seen) {
-  if (!ex.claim_local(&p.signals(ex.rank()).fault_claimed)) return;
+  if (!ex.claim_local(&p.progress(ex.rank()).fault_claimed)) return;
   Fault& fault = p.control->fault;
   ex.set_host_word(reinterpret_cast<std::uint32_t*>(&fault.rank), ex.rank());
   ex.set_host_word(reinterpret_cast<std::uint32_t*>(&fault.peer), peer);
@@ -70,7 +70,7 @@ ARBENCH_DEVICE bool wait_until(const Exec& ex, const Peers& p, int peer, std::ui
 /// on.
 template <class Exec>
 ARBENCH_DEVICE std::uint32_t begin_call(const Exec& ex, const Peers& p) {
-  return ex.load_word(&p.signals(ex.rank()).epoch[ex.block()]);
+  return ex.load_word(&p.progress(ex.rank()).epoch[ex.block()]);
 }
 
 /// Counts call `epoch` as made, for this block's next one. A contender keeps its geometry, so the
@@ -79,7 +79,7 @@ ARBENCH_DEVICE std::uint32_t begin_call(const Exec& ex, const Peers& p) {
 /// epoch.
 template <class Exec>
 ARBENCH_DEVICE void advance_call(const Exec& ex, const Peers& p, std::uint32_t epoch) {
-  if (ex.thread() == 0) ex.store_word(&p.signals(ex.rank()).epoch[ex.block()], epoch + 1);
+  if (ex.thread() == 0) ex.store_word(&p.progress(ex.rank()).epoch[ex.block()], epoch + 1);
 }
 
 /// Tells `peer`'s equal block that this rank has come to `value`. Release: all that this thread did

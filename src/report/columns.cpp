@@ -102,6 +102,8 @@ constexpr Column kColumns[] = {
      [](Context c) { return text(c.row.point.name()); }},
     {"launch", "threads, processes or grid",
      [](Context c) { return text(word(c.row.point.launch)); }},
+    {"transport", "p2p: through peers' device memory, or host: through pinned host memory",
+     [](Context c) { return text(word(c.row.point.transport)); }},
     {"backend", "cuda, or host: threads on the CPU",
      [](Context c) { return text(word(c.row.point.backend)); }},
     {"virtual", "1: ranks share a GPU, not a multi-GPU result",

@@ -72,6 +72,7 @@ std::string title(const Case& key) {
                      std::to_string(key.ranks()) + " ranks, " + std::string(word(key.mode)) + ", ";
   text += key.placement == Placement::in_place ? "in place, " : "out of place, ";
   if (key.l2 == L2::cold) text += "cold L2, ";
+  if (key.transport == Transport::host) text += "through host memory, ";
   text += std::string(launch_words(key.launch)) + ", " + std::string(word(key.backend));
   return text + " backend: median us per op\n" + warning(key);
 }
