@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws the latency and the bus bandwidth of a rows.csv against the message size.
 
-One picture per measure for each set of conditions in the file (GPU, backend, launch, dtype,
-placement), with a panel for each rank count and mode, as PNG and as SVG; the paths go to stdout.
+One picture per measure for each set of conditions in the file (GPU, backend, launch, transport,
+dtype, placement), with a panel for each rank count and mode, as PNG and as SVG; the paths go to stdout.
 Bands are 95 % confidence intervals of the median. Exit code 2 and one line on stderr when the file
 cannot be drawn.
 """
@@ -56,7 +56,8 @@ def styles(rows):
 def title(conditions):
     machine = "host backend" if conditions.backend == "host" else conditions.gpu or "unknown GPU"
     return (f"{conditions.dtype}, {conditions.placement.replace('_', ' ')}, "
-            f"launch {conditions.launch} \N{EN DASH} {machine}")
+            f"launch {conditions.launch}"
+            f"{', through host memory' * (conditions.transport == 'host')} \N{EN DASH} {machine}")
 
 
 def warning(conditions):
@@ -69,7 +70,8 @@ def file_names(found):
     """One for each of the conditions, numbered where only the GPU differs."""
     names = []
     for c in found:
-        name = "_".join([c.dtype, c.launch, c.backend, *["virtual"] * c.virtual, c.placement])
+        name = "_".join([c.dtype, c.launch, *["host_transport"] * (c.transport == "host"), c.backend,
+                         *["virtual"] * c.virtual, c.placement])
         names.append(name)
     return [f"{name}_{names[:i].count(name) + 1}" if names.count(name) > 1 else name
             for i, name in enumerate(names)]

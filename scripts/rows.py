@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 SCHEMA_VERSION = "1"
 NEEDED = ("schema_version", "algo", "impl", "ngpus", "dtype", "bytes", "mode", "placement",
-          "launch", "backend", "virtual", "gpu", "lat_us_median", "lat_us_ci_lo", "lat_us_ci_hi",
+          "launch", "transport", "backend", "virtual", "gpu", "lat_us_median", "lat_us_ci_lo", "lat_us_ci_hi",
           "busbw_GBps", "status")
 
 
@@ -18,6 +18,7 @@ class Conditions(NamedTuple):
     backend: str
     virtual: bool
     launch: str
+    transport: str
     dtype: str
     placement: str
 
@@ -78,7 +79,7 @@ def points(rows):
         if row["status"] != "ok" or not row["lat_us_median"]:
             continue  # it did not run, or had nothing to time
         conditions = Conditions(row["gpu"], row["backend"], row["virtual"] == "1", row["launch"],
-                                row["dtype"], row["placement"])
+                                row["transport"], row["dtype"], row["placement"])
         cold = ", cold L2" if row.get("l2") == "cold" else ""
         key = (positive(row, "ngpus", int), row["mode"] + cold)
         panel = found.setdefault(conditions, {}).setdefault(key, {})

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "disk.hpp"
 #include "spmd.hpp"
 #include "test_algorithms.hpp"
@@ -117,6 +119,28 @@ TEST(Open, MemoryThatIsNotThereIsRefused) {
   const Texts texts = errors_of<Refused>(config, point);
   EXPECT_EQ(texts[0].substr(0, 18), "needs 115292150460");
   EXPECT_EQ(texts[1], texts[0]);
+}
+
+TEST(Open, HostTransportShowsNobodyItsPeersBuffers) {
+  std::atomic<int> seen = 0;
+  Algorithm looks = pull_record("test_looks", [](TestOp&, Queue&) {});
+  looks.open = [&seen](const OpenContext& context) -> Op {
+    const Peers& p = context.peers;
+    for (int rank = 0; rank < p.ranks; ++rank) {
+      EXPECT_EQ(p.buffer[rank] == nullptr, rank != p.first_rank);
+      EXPECT_NE(p.memory[rank], nullptr);
+      ++seen;
+    }
+    throw Refused("has looked");
+  };
+  WorldConfig config = host_config(3);
+  config.transport = Transport::host;
+  Case point = pull_case(config, {1, 1});
+  point.algorithm = test_algorithm(looks);
+  on_all_drivers(config, [&](Driver& driver, int) {
+    EXPECT_EQ(message<Refused>([&] { driver.open(0, point); }), "has looked");
+  });
+  EXPECT_EQ(seen, 9);
 }
 
 TEST(Capture, ARefusalOfOneRankIsEverybodysWithItsText) {

@@ -80,6 +80,19 @@ TEST_P(GpuAlgorithms, GridLaunchHoldsAllRanks) {
   });
 }
 
+TEST_P(GpuAlgorithms, HostTransportLeavesPeersBuffersAlone) {
+  const std::string algorithm = std::get<0>(GetParam());
+  if (!find_algorithm(Backend::cuda, algorithm)->host_transport)
+    GTEST_SKIP() << "reaches into its peers' buffers";
+  WorldConfig config = cuda_config(std::get<1>(GetParam()), Launch::threads);
+  config.transport = Transport::host;
+  on_all_drivers(config, [&](Driver& driver, int) {
+    for (const Mode mode : {Mode::eager, Mode::graph})
+      for (const std::uint64_t count : {0u, 17u, 28672u, 1000003u})
+        expect_exact(driver, host_case(algorithm, config, Dtype::bf16, count, mode, {}));
+  });
+}
+
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GpuAlgorithms);
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuAlgorithms,
                          testing::Combine(testing::ValuesIn(kernel_algorithms()),

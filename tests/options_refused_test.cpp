@@ -121,6 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--launch process",
                 "--launch process: unknown; accepts threads, processes, grid; "
                 "did you mean processes?"},
+        Refused{"--transport shm", "--transport shm: unknown; accepts p2p, host"},
         Refused{"--nccl-loopback", "--nccl-loopback: needs --launch processes, not threads"},
         Refused{"--launch grid --nccl-loopback",
                 "--nccl-loopback: needs --launch processes, not grid"}));

@@ -40,6 +40,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.virtual_ranks, 0);
   EXPECT_EQ(options.backend, std::nullopt);
   EXPECT_EQ(options.launch, Launch::threads);
+  EXPECT_EQ(options.transport, Transport::p2p);
   EXPECT_EQ(options.geometry, Geometry{});
   EXPECT_EQ(options.rounds, 12);
   EXPECT_EQ(options.replays, 100);
@@ -71,7 +72,8 @@ TEST(Options, Commands) {
 TEST(Options, EveryOptionReachesItsField) {
   const Options options = parsed(
       "--algo ring_*,nccl_auto --dtype f32,f16 --gpus 8,3 --mode graph --l2 cold,hot --placement "
-      "in_place,out_of_place --devices 3,3,1 --backend cuda --launch processes --blocks 36 "
+      "in_place,out_of_place --devices 3,3,1 --backend cuda --launch processes --transport host "
+      "--blocks 36 "
       "--threads 512 --rounds 3 --replays 7 --ops 122 --row-seconds 1.5 --skew-us 2.5 --timeout "
       "0.25 --seed 0 "
       "--dry-run --nccl-loopback --nccl-lib /x/libnccl.so.2 --out results/a --verbose");
@@ -84,6 +86,7 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_EQ(options.devices, (Ints{3, 3, 1}));
   EXPECT_EQ(options.backend, Backend::cuda);
   EXPECT_EQ(options.launch, Launch::processes);
+  EXPECT_EQ(options.transport, Transport::host);
   EXPECT_EQ(options.geometry, (Geometry{36, 512}));
   EXPECT_EQ(options.rounds, 3);
   EXPECT_EQ(options.replays, 7);
@@ -188,6 +191,7 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--virtual N",
                            "--backend auto|cuda|host",
                            "--launch threads|processes|grid",
+                           "--transport p2p|host",
                            "--blocks N",
                            "--threads N",
                            "--rounds N",

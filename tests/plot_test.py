@@ -13,9 +13,9 @@ except ImportError:
     sys.exit(77)
 
 PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts", "plot.py")
-HEADER = ("schema_version,algo,impl,ngpus,dtype,bytes,mode,placement,launch,backend,virtual,gpu,"
+HEADER = ("schema_version,algo,impl,ngpus,dtype,bytes,mode,placement,launch,transport,backend,virtual,gpu,"
           "lat_us_median,lat_us_ci_lo,lat_us_ci_hi,busbw_GBps,status,reason\n")
-END = "threads,cuda,0,NVIDIA H200,"
+END = "threads,p2p,cuda,0,NVIDIA H200,"
 OK_ROW = "1,one_shot_pull,custom,2,bf16,1024,graph,out_of_place," + END + "5,4.9,5.2,0.2,ok,\n"
 GOLDEN = (
     HEADER + OK_ROW +
@@ -25,8 +25,8 @@ GOLDEN = (
     "1,nccl_ring,nccl,2,bf16,57344,graph,out_of_place," + END + "25,24,26,2.3,ok,\n"
     "1,nccl_tree,nccl,2,bf16,1024,graph,out_of_place," + END +
     ",,,,skipped,\"no, \"\"not\"\" here\"\n"
-    "1,one_shot_pull,custom,2,f32,1024,graph,in_place,threads,cuda,1,NVIDIA H200,6,5,7,0.17,ok,\n"
-    "1,one_shot_pull,custom,2,f32,1024,graph,in_place,threads,host,0,,600,500,700,0.0017,ok,\n")
+    "1,one_shot_pull,custom,2,f32,1024,graph,in_place,threads,p2p,cuda,1,NVIDIA H200,6,5,7,0.17,ok,\n"
+    "1,one_shot_pull,custom,2,f32,1024,graph,in_place,threads,p2p,host,0,,600,500,700,0.0017,ok,\n")
 NAMES = ["bf16_threads_cuda_out_of_place", "f32_threads_cuda_virtual_in_place",
          "f32_threads_host_in_place"]
 
@@ -114,10 +114,18 @@ class PlotTest(unittest.TestCase):
                          [f"busbw_{NAMES[0]}_{i}.{kind}"
                           for i in (1, 2) for kind in ("png", "svg")])
 
+    def test_rows_through_host_memory_are_drawn_apart(self):
+        host = OK_ROW.replace("p2p", "host")
+        self.assertEqual(self.plot(HEADER + OK_ROW + host).returncode, 0)
+        name = "latency_bf16_threads_host_transport_cuda_out_of_place"
+        self.assertIn(f"latency_{NAMES[0]}.svg", self.drawn(self.folder))
+        self.assertIn("allreduce latency: bf16, out of place, launch threads, through host memory "
+                      "\u2013 NVIDIA H200", self.svg(name))
+
     def test_refuses_what_is_no_rows_csv(self):
         self.refuses("", "is empty")
         self.refuses("a,b\n1,2\n", "is no rows.csv of arbench: it has no column schema_version, "
-                     "algo, impl, ngpus, dtype, bytes, mode, placement, launch, backend, virtual, "
+                     "algo, impl, ngpus, dtype, bytes, mode, placement, launch, transport, backend, virtual, "
                      "gpu, lat_us_median, lat_us_ci_lo, lat_us_ci_hi, busbw_GBps, status")
         self.refuses(HEADER, "has no rows")
         self.refuses(HEADER + "1,one_shot_pull\n",

@@ -150,6 +150,24 @@ TEST(Runner, AGridLaunchTakesSingleKernelsOnOneDevice) {
                    "one_shot_pull ok", "p2p_copy_ring skipped is not one kernel: no grid launch"}));
 }
 
+TEST(Runner, HostTransportSkipsWhatReachesIntoPeersBuffers) {
+  for (const Launch launch : {Launch::threads, Launch::processes}) {
+    Case push = one_case("one_shot_push", 3, launch), pull = one_case("one_shot_pull", 3, launch);
+    push.transport = pull.transport = Transport::host;
+    EXPECT_EQ(lines(sweep({push, pull})),
+              (Lines{"one_shot_push ok",
+                     "one_shot_pull skipped reaches into its peers' buffers: no "
+                     "host transport"}));
+  }
+}
+
+TEST(Runner, EachTransportHasItsOwnWorld) {
+  Case through = one_case("one_shot_push"), apart = one_case("one_shot_pull");
+  through.transport = Transport::host;
+  EXPECT_EQ(lines(sweep({through, apart, through})),
+            (Lines{"one_shot_push ok", "one_shot_pull ok", "one_shot_push ok"}));
+}
+
 TEST(Runner, AnInterruptEndsTheSweep) {
   std::vector<Row> rows;
   const std::vector<Case> cases{one_case("one_shot_pull", 2), one_case("one_shot_pull", 3)};

@@ -32,6 +32,7 @@ inline Case host_case(const std::string& algorithm, const WorldConfig& config, D
   point.bytes = count * size_of(dtype);
   point.mode = mode;
   point.launch = config.launch;
+  point.transport = config.transport;
   point.backend = config.backend;
   point.devices = config.devices;
   point.geometry = geometry;

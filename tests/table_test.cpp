@@ -100,6 +100,7 @@ TEST(Table, OneForEachPointThatDiffersInMoreThanSize) {
   Row half_virtual = timed_row("a", 1000, 3);
   half_virtual.point.devices = {0, 0, 1, 1};
   half_virtual.point.launch = Launch::processes;
+  half_virtual.point.transport = Transport::host;
   Row host = timed_row("a", 1536, 50000.4);
   host.point.backend = Backend::host;
   host.point.devices = {0, 0};
@@ -115,7 +116,7 @@ virtual ranks on one GPU: not a multi-GPU result
   size      a  best  vs nccl
 1000 B  0.123  a           -
 
-allreduce, bf16, 4 ranks, graph, out of place, one process per rank, cuda backend: median us per op
+allreduce, bf16, 4 ranks, graph, out of place, through host memory, one process per rank, cuda backend: median us per op
 virtual ranks on 2 GPUs: not a result of 4 GPUs
 
   size     a  best  vs nccl
