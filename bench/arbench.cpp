@@ -29,6 +29,7 @@
 #include "report/table.hpp"
 #include "report/writer.hpp"
 #include "runner.hpp"
+#include "self_test.hpp"
 #include "sweep.hpp"
 #include "world.hpp"
 
@@ -56,7 +57,7 @@ void set_up_signals() {
 int list(const Options& options, const Machine& machine) {
   const Backend backend = resolved_backend(options, machine);
   for (const Algorithm& algorithm : algorithms(backend))
-    std::printf("%-16s %s (%s)%s\n", algorithm.name.c_str(), algorithm.summary.c_str(),
+    std::printf("%-22s %s (%s)%s\n", algorithm.name.c_str(), algorithm.summary.c_str(),
                 algorithm.stands_for.c_str(), algorithm.hidden ? " [hidden]" : "");
   return 0;
 }
@@ -208,6 +209,20 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
   return whole ? exit_code(rows) : 130;
 }
 
+int run_self_test(const Options& options, const Machine& machine) {
+  const Backend backend = resolved_backend(options, machine);
+  if (backend == Backend::cuda)
+    refuse_busy(expand(options, machine, algorithm_names(backend, {})), options, machine, Nvml{});
+  if (const auto text = remark(options, machine); !text.empty()) spdlog::info("{}", text);
+  try {
+    return exit_code(
+        self_test(options, machine, control_names(backend),
+                  [](const Verdict& verdict) { std::cout << line(verdict) << std::endl; }));
+  } catch (const Interrupted&) {
+    return 130;
+  }
+}
+
 int run_command(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.command == Command::help) {
@@ -224,6 +239,9 @@ int run_command(int argc, char** argv) {
       return 0;
     case Command::list:
       return list(options, machine);
+    case Command::self_test:
+      set_up_signals();
+      return run_self_test(options, machine);
     default:
       set_up_signals();
       return sweep(options, machine, {argv, argv + argc});

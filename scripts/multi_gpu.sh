@@ -8,10 +8,11 @@ Usage: scripts/multi_gpu.sh [--program ARBENCH] [--cuda PATH] OUT [PART...] [-- 
 Installs what is missing, builds arbench and runs it in parts, each into a folder OUT/PART with its
 table beside it, OUT/PART.txt. A part ends after 9 minutes at most, with all finished rows on disk;
 called again, it goes on where it was cut, and does nothing if it was whole.
-  doctor  whether driver, toolkit, NCCL and GPUs fit together; which GPUs there are
-  p2p     n = 2, 4, 8, eager and graph, bf16: all algorithms and NCCL, over the GPUs' own links
-  host    the same without peer access, for NCCL too (NCCL_P2P_DISABLE=1): all bytes cross PCIe
-          and host memory
+  doctor     whether driver, toolkit, NCCL and GPUs fit together; which GPUs there are
+  self-test  whether verification catches each allreduce that is wrong on purpose
+  p2p        n = 2, 4, 8, eager and graph, bf16: all algorithms and NCCL, over the GPUs' own links
+  host       the same without peer access, for NCCL too (NCCL_P2P_DISABLE=1): all bytes cross PCIe
+             and host memory
   --program ARBENCH  this program, instead of building one
   --cuda PATH        toolkit folder to build with
   -- SIZES           options of arbench run, in place of: -b 1K -e 256M --model kimi-k2.5
@@ -37,9 +38,9 @@ while (($#)); do
 done
 [[ -n $out ]] || { say "needs a folder for the results" && usage >&2 && exit 2; }
 for part in "${parts[@]}"; do
-  [[ $part =~ ^(doctor|p2p|host)$ ]] || { say "unknown part '$part'; accepts doctor, p2p, host" && exit 2; }
+  [[ $part =~ ^(doctor|self-test|p2p|host)$ ]] || { say "unknown part '$part'; accepts doctor, self-test, p2p, host" && exit 2; }
 done
-((${#parts[@]})) || parts=(doctor p2p host)
+((${#parts[@]})) || parts=(doctor self-test p2p host)
 if [[ -z $program ]]; then
   "$root/scripts/setup.sh" "${toolkit[@]}" >&2 || say "trying to build all the same"
   program=$("$root/scripts/build.sh" "${toolkit[@]}" --target arbench)/arbench
@@ -65,16 +66,22 @@ run() {
   note "$code"
 }
 
+# tell COMMAND: what the program says in OUT/COMMAND.txt.
+tell() {
+  local code=0
+  say "$1"
+  timeout -s INT -k 20 540 "$program" "$1" >"$out/$1.txt" || code=$?
+  note "$code"
+}
+
 export NCCL_NVLS_ENABLE=0
 for part in "${parts[@]}"; do
   case $part in
     doctor)
-      say doctor
-      code=0
-      "$program" doctor >"$out/doctor.txt" || code=$?
+      tell doctor
       { nvidia-smi -L && nvidia-smi topo -m; } >"$out/topology.txt" 2>&1 || true
-      note "$code"
       ;;
+    self-test) tell self-test ;;
     p2p) run p2p ;;
     host) NCCL_P2P_DISABLE=1 run host --transport host ;;
   esac

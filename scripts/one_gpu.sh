@@ -6,6 +6,7 @@ usage() {
   cat <<'END'
 Usage: scripts/one_gpu.sh ARBENCH OUT [PART...]
 Runs the program ARBENCH in parts, each into a folder OUT/PART with its table beside it:
+  self-test  whether verification catches each allreduce that is wrong on purpose
   threads    all sizes, bf16, eager and graph, one thread per rank
   dtypes     f16, bf16 and f32 at three sizes, in and out of place
   grid       all ranks of an op in one cooperative launch, graph
@@ -22,7 +23,7 @@ END
 program=$1 out=$2
 shift 2
 parts=("$@")
-((${#parts[@]})) || parts=(threads dtypes grid large processes nccl sanitizer)
+((${#parts[@]})) || parts=(self-test threads dtypes grid large processes nccl sanitizer)
 mkdir -p "$out"
 
 # run PART OPTIONS...: exit codes other than 0 are kept in the table file, and the parts go on.
@@ -60,6 +61,10 @@ with_mps() {
 three=(--sizes "1K,57344,1M")
 for part in "${parts[@]}"; do
   case $part in
+    self-test)
+      echo "one_gpu: self-test" >&2
+      { "$program" self-test && echo "exit code 0" || echo "exit code $?"; } >"$out/self-test.txt"
+      ;;
     threads) run threads -b 1K -e 64M --model kimi-k2.5 --row-seconds 0.1 ;;
     dtypes)
       run dtypes "${three[@]}" --dtype f16,bf16,f32 --placement out_of_place,in_place \

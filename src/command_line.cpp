@@ -14,7 +14,8 @@ struct CommandName {
 };
 constexpr CommandName kCommands[] = {{"run", Command::run, kRun},
                                      {"doctor", Command::doctor, kDoctor},
-                                     {"list", Command::list, kList}};
+                                     {"list", Command::list, kList},
+                                     {"self-test", Command::self_test, kSelfTest}};
 
 /// Calls `visit(spec, name)` for every name of every option that one of `commands` takes.
 template <class Visit>

@@ -177,33 +177,36 @@ OptionGroup size_options() {
 }
 
 OptionGroup rank_options() {
-  return {"Ranks and devices",
-          {option("--gpus LIST",
-                  "rank counts from 2 to 16 (default 2, 4, 8 and all that there are)", set_gpus),
-           option("--devices LIST", "device of each rank; a repeated id makes virtual ranks",
-                  set_devices),
-           option("--virtual N",
-                  "N virtual ranks on device 0, or on the one of --devices "
-                  "(default on a single GPU: 8)",
-                  set_virtual),
-           option("--backend " + choice<Backend>("auto"),
-                  "auto is cuda where a device answers, else host (default auto)", set_backend,
-                  kRun | kList),
-           option("--launch " + choice<Launch>(),
-                  "a host thread per rank, a process per rank, or all ranks in one "
-                  "cooperative launch on one device" +
-                      default_is(std::string(word(Options{}.launch))),
-                  [](Draft& draft, const Argument& argument) {
-                    draft.options.launch = to_word<Launch>(argument);
-                  }),
-           option("--transport " + choice<Transport>(),
-                  "how bytes travel: through peers' device memory, or through pinned host memory, "
-                  "which needs no peer access; NCCL then runs with NCCL_P2P_DISABLE=1, unless you "
-                  "set that yourself" +
-                      default_is(std::string(word(Options{}.transport))),
-                  [](Draft& draft, const Argument& argument) {
-                    draft.options.transport = to_word<Transport>(argument);
-                  })}};
+  return {
+      "Ranks and devices",
+      {option("--gpus LIST", "rank counts from 2 to 16 (default 2, 4, 8 and all that there are)",
+              set_gpus, kRun | kSelfTest),
+       option("--devices LIST", "device of each rank; a repeated id makes virtual ranks",
+              set_devices, kRun | kSelfTest),
+       option("--virtual N",
+              "N virtual ranks on device 0, or on the one of --devices "
+              "(default on a single GPU: 8)",
+              set_virtual, kRun | kSelfTest),
+       option("--backend " + choice<Backend>("auto"),
+              "auto is cuda where a device answers, else host (default auto)", set_backend,
+              kRun | kList | kSelfTest),
+       option(
+           "--launch " + choice<Launch>(),
+           "a host thread per rank, a process per rank, or all ranks in one "
+           "cooperative launch on one device" +
+               default_is(std::string(word(Options{}.launch))),
+           [](Draft& draft, const Argument& argument) {
+             draft.options.launch = to_word<Launch>(argument);
+           },
+           kRun | kSelfTest),
+       option("--transport " + choice<Transport>(),
+              "how bytes travel: through peers' device memory, or through pinned host memory, "
+              "which needs no peer access; NCCL then runs with NCCL_P2P_DISABLE=1, unless you "
+              "set that yourself" +
+                  default_is(std::string(word(Options{}.transport))),
+              [](Draft& draft, const Argument& argument) {
+                draft.options.transport = to_word<Transport>(argument);
+              })}};
 }
 
 OptionGroup contender_options() {
@@ -255,21 +258,21 @@ OptionGroup measuring_options() {
        option("--no-aa", "do not measure the first contender of a point twice",
               [](Draft& draft, const Argument&) { draft.options.aa = false; }),
        option("--allow-busy", "also measure on a GPU that somebody else uses",
-              set_flag<&Options::allow_busy>),
+              set_flag<&Options::allow_busy>, kRun | kSelfTest),
        option("--skew-us D",
               "one rank after the other starts a chained sample D us late; in complete rotations "
               "per round (default: none)",
               set_skew),
        option("--timeout S",
               "seconds after which a wait has hung" + default_is(shown(def.timeout_seconds)),
-              set_seconds<&Options::timeout_seconds>),
+              set_seconds<&Options::timeout_seconds>, kRun | kSelfTest),
        option("--seed N",
               "of the contenders' order and of the data" + default_is(std::to_string(def.seed)),
               set_seed)}};
 }
 
 OptionGroup other_options() {
-  constexpr unsigned kAll = kRun | kDoctor | kList;
+  constexpr unsigned kAll = kRun | kDoctor | kList | kSelfTest;
   return {
       "Other",
       {option("--nccl-lib PATH", "the NCCL library to open", set_text<&Options::nccl_lib>, kAll),

@@ -168,7 +168,9 @@ std::string help() {
   std::string text =
       "usage: arbench [run] [options]     measure allreduces and print a table of them\n"
       "       arbench doctor [options]    look at driver, GPUs and libraries, and say what to do\n"
-      "       arbench list [options]      show the algorithms\n";
+      "       arbench list [options]      show the algorithms\n"
+      "       arbench self-test [options] run algorithms that are wrong on purpose: each must be "
+      "caught\n";
   for (const OptionGroup& group : option_table()) {
     text += "\n" + group.title + "\n";
     for (const OptionSpec& spec : group.options) text += help_entry(spec);

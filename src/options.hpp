@@ -18,7 +18,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Command { run, doctor, list, help };
+enum class Command { run, doctor, list, self_test, help };
 
 /// Fewest rounds before --precision or --max-seconds end a point: an interval of fewer says little.
 inline constexpr int kLeastRounds = 5;

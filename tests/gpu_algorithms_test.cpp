@@ -27,7 +27,7 @@ WorldConfig cuda_config(int ranks, Launch launch) {
 std::vector<std::string> kernel_algorithms() {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : algorithms(Backend::cuda))
-    if (!algorithm.library) names.push_back(algorithm.name);
+    if (!algorithm.library && !algorithm.hidden) names.push_back(algorithm.name);
   return names;
 }
 

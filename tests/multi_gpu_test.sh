@@ -15,7 +15,8 @@ test_parts() {
   local out=$folder/parts
   multi --program "$ARBENCH" "$out" -- "${small[@]}"
   expect "exit code" 0 "$code"
-  expect "files" "doctor.txt host host.txt p2p p2p.txt topology.txt" "$(cd "$out" && echo *)"
+  expect "files" "doctor.txt host host.txt p2p p2p.txt self-test.txt topology.txt" "$(cd "$out" && echo *)"
+  grep -q "^broken_no_tail .* caught: wrong" "$out/self-test.txt" || fail "self-test.txt: no control is caught"
   expect "transport of p2p" "{'p2p'}" "$(results "$out/p2p" '{row["transport"] for row in rows}')"
   expect "transport of host" "{'host'}" "$(results "$out/host" '{row["transport"] for row in rows}')"
   local nccl='[run["environment"]["variables"].get("NCCL_" + v) for v in ("NVLS_ENABLE", "P2P_DISABLE")]'
@@ -54,7 +55,7 @@ END
 test_refuses() {
   multi --program "$ARBENCH" "$folder/none" p2p all
   expect "exit code with an unknown part" 2 "$code"
-  expect "what is accepted" "multi_gpu: unknown part 'all'; accepts doctor, p2p, host" \
+  expect "what is accepted" "multi_gpu: unknown part 'all'; accepts doctor, self-test, p2p, host" \
     "$(<"$folder/stderr")"
   multi --program "$ARBENCH"
   expect "exit code without a folder" 2 "$code"
