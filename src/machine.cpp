@@ -37,10 +37,19 @@ std::vector<std::string> built_architectures() {
   return all;
 }
 
+/// x86 kernels list the flag where CPUID says so.
+bool runs_under_hypervisor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("flags")) return (line + ' ').find(" hypervisor ") != std::string::npos;
+  return false;
+}
+
 /// What is known without asking the machine.
 Machine build_facts() {
   Machine machine;
   machine.architectures = built_architectures();
+  machine.virtual_machine = runs_under_hypervisor();
 #ifdef ARBENCH_CUDA
   machine.built_with_cuda = true;
   machine.build_toolkit = CUDART_VERSION;
@@ -100,6 +109,11 @@ Gpu gpu_facts(int device, const Nvml& nvml, const std::vector<std::string>& arch
   gpu.link_width = link.width;
   gpu.max_link_generation = link.max_generation;
   gpu.max_link_width = link.max_width;
+  gpu.own_link_generation = link.own_generation;
+  gpu.nvlinks = nvml.nvlinks(gpu.pci_bus_id).value_or(-1);
+  // Two transfers per clock. In kHz and bits: by attribute, since CUDA 13's properties lack the clock.
+  gpu.memory_bytes_per_second = 2.0 * 1e3 * attribute(cudaDevAttrMemoryClockRate, device) *
+                                attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8;
   try_probe_kernel(gpu, architectures);
   return gpu;
 }

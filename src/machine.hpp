@@ -21,17 +21,21 @@ struct Gpu {
   std::string
       code;  ///< "sm_90 cubin", "compute_120 PTX", or what the driver said when it found none
   int link_generation = 0, link_width = 0;  ///< PCIe now (idle links may read low); 0 unknown
-  int max_link_generation = 0, max_link_width = 0;  ///< 0 unknown
+  int max_link_generation = 0, max_link_width = 0;  ///< of this GPU in this slot; 0 unknown
+  int own_link_generation = 0;                      ///< of this GPU in any slot; 0 unknown
+  int nvlinks = -1;                                 ///< that are up; -1 unknown
+  double memory_bytes_per_second = 0;               ///< peak of its memory bus; 0 unknown
 };
 
 struct Machine {
   bool built_with_cuda = false;
-  int build_toolkit = 0;   ///< CUDART_VERSION of this build (12080), 0 without CUDA
-  int driver_cuda = 0;     ///< highest CUDA the driver supports (13010), 0 without a driver
-  int runtime = 0;         ///< cudaRuntimeGetVersion
-  std::string driver;      ///< "590.48.01", empty unknown
-  std::string cuda_error;  ///< why no device answers; empty if some do
-  bool mps = false;        ///< an MPS server answers, so that processes on one GPU run together
+  int build_toolkit = 0;         ///< CUDART_VERSION of this build (12080), 0 without CUDA
+  int driver_cuda = 0;           ///< highest CUDA the driver supports (13010), 0 without a driver
+  int runtime = 0;               ///< cudaRuntimeGetVersion
+  std::string driver;            ///< "590.48.01", empty unknown
+  std::string cuda_error;        ///< why no device answers; empty if some do
+  bool virtual_machine = false;  ///< a hypervisor runs it, and shows links of its own
+  bool mps = false;  ///< an MPS server answers, so that processes on one GPU run together
   std::vector<std::string>
       architectures;     ///< what this build was compiled for: "sm_90", "sm_120", "compute_120"
   int nccl_header = 0;   ///< NCCL_VERSION_CODE of the header built against, 0 without

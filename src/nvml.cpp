@@ -23,7 +23,8 @@ struct Utilization {  // nvmlUtilization_t
 };
 constexpr unsigned kMostProcesses = 64;
 constexpr unsigned kNameBytes = 256;
-constexpr int kSmClock = 1;  // NVML_CLOCK_SM
+constexpr unsigned kMostNvlinks = 18;  // NVML_NVLINK_MAX_LINKS
+constexpr int kSmClock = 1;            // NVML_CLOCK_SM
 /// nvmlClocksThrottleReasonSwPowerCap, HwSlowdown, SwThermalSlowdown, HwThermalSlowdown, HwPowerBrakeSlowdown
 constexpr unsigned long long kSlowdown = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
@@ -53,7 +54,8 @@ struct Nvml::Loaded {
   Status (*driver_version)(char*, unsigned) = nullptr;
   Status (*by_bus_id)(const char*, Device*) = nullptr;
   LinkQuery *generation = nullptr, *width = nullptr;
-  LinkQuery *max_generation = nullptr, *max_width = nullptr;
+  LinkQuery *max_generation = nullptr, *max_width = nullptr, *own_generation = nullptr;
+  Status (*nvlink)(Device, unsigned, unsigned*) = nullptr;
   Status (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
   Status (*process_name)(unsigned, char*, unsigned) = nullptr;
   Status (*utilization)(Device, Utilization*) = nullptr;
@@ -76,6 +78,8 @@ Nvml::Nvml(const char* library) {
   find(handle, "nvmlDeviceGetCurrPcieLinkWidth", loaded->width);
   find(handle, "nvmlDeviceGetMaxPcieLinkGeneration", loaded->max_generation);
   find(handle, "nvmlDeviceGetMaxPcieLinkWidth", loaded->max_width);
+  find(handle, "nvmlDeviceGetGpuMaxPcieLinkGeneration", loaded->own_generation);
+  find(handle, "nvmlDeviceGetNvLinkState", loaded->nvlink);
   find(handle, "nvmlDeviceGetComputeRunningProcesses_v3", loaded->processes);
   find(handle, "nvmlSystemGetProcessName", loaded->process_name);
   find(handle, "nvmlDeviceGetUtilizationRates", loaded->utilization);
@@ -108,7 +112,20 @@ PcieLink Nvml::link(const std::string& pci_bus_id) const {
   const Device device = this->device(pci_bus_id);
   if (!device) return {};
   return {ask(loaded_->generation, device), ask(loaded_->width, device),
-          ask(loaded_->max_generation, device), ask(loaded_->max_width, device)};
+          ask(loaded_->max_generation, device), ask(loaded_->max_width, device),
+          ask(loaded_->own_generation, device)};
+}
+
+/// A device without NVLinks refuses the question, and so does one that has fewer.
+std::optional<int> Nvml::nvlinks(const std::string& pci_bus_id) const {
+  const Device device = this->device(pci_bus_id);
+  if (!device || !loaded_->nvlink) return std::nullopt;
+  int up = 0;
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    unsigned state = 0;
+    if (loaded_->nvlink(device, link, &state) == kSuccess && state != 0) ++up;
+  }
+  return up;
 }
 
 std::vector<GpuProcess> Nvml::processes(const std::string& pci_bus_id) const {

@@ -15,6 +15,7 @@ namespace arbench {
 struct PcieLink {
   int generation = 0, width = 0;
   int max_generation = 0, max_width = 0;  ///< what this device in this slot can do
+  int own_generation = 0;                 ///< what this device can do in any slot
 };
 
 struct GpuProcess {
@@ -41,6 +42,8 @@ class Nvml {
   std::string driver_version() const;
   /// `pci_bus_id` as cudaDeviceGetPCIBusId writes it: "0000:c1:00.0".
   PcieLink link(const std::string& pci_bus_id) const;
+  /// NVLinks that are up.
+  std::optional<int> nvlinks(const std::string& pci_bus_id) const;
   /// Those that compute on the device, of any user; in a container the pids may be the host's.
   std::vector<GpuProcess> processes(const std::string& pci_bus_id) const;
   /// Percent of the last second or less in which a kernel ran.

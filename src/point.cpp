@@ -195,6 +195,7 @@ bool Point::add_copy(const std::vector<Contender*>& live) {
   copy_.emplace();
   copy_->row.point = original_->row.point;
   copy_->index = original_->index + set_.copies;
+  copy_->floor = original_->floor;
   const bool whole = each({&*copy_}, [&](Contender& c) { prepare(c); });
   copy_->replays = original_->replays;
   return whole;
@@ -292,6 +293,8 @@ void Point::conclude(Contender& contender) {
   verify(contender);
   if (contender.done) return;
   contender.row.time = summarize(contender.rounds);
+  const auto impossible = impossible_text(contender.row.time->median, contender.floor);
+  if (!impossible.empty()) return finish_untimed(contender, Status::error, impossible);
   contender.row.cpu_us_median = median(contender.cpu_us);
   const bool copy = copy_ && &contender == &*copy_;
   if (!copy) keep_what_is_beside(contender);

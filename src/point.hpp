@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmark_file.hpp"
+#include "floor.hpp"
 #include "machine.hpp"
 #include "options.hpp"
 #include "result.hpp"
@@ -27,7 +28,8 @@ struct Contender {
   std::vector<double> clock_error_us, sm_mhz;  ///< by round
   bool stamped = false;                        ///< its chained samples show the skew
   std::vector<Sample> samples;
-  bool done = false;  ///< its row is final: it could not run, or it failed
+  std::optional<Floor> floor;  ///< a median below it fails the row
+  bool done = false;           ///< its row is final: it could not run, or it failed
 };
 
 /// Makes this the contender's final row, without a time.

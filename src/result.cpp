@@ -13,4 +13,9 @@ std::optional<double> Row::busbw_gbps() const {
   return *algbw * 2 * (point.ranks() - 1) / point.ranks();
 }
 
+std::optional<double> Row::pct_floor() const {
+  if (!time || time->median <= 0 || !floor_us) return std::nullopt;
+  return 100 * *floor_us / time->median;
+}
+
 }  // namespace arbench

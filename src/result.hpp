@@ -61,6 +61,7 @@ struct Row {
   std::optional<std::uint64_t>
       wrong;  ///< wrong elements over all ranks; empty when nothing was checked
 
+  std::optional<double> floor_us;  ///< physics allows no less (floor.hpp); empty unknown
   std::optional<double>
       aa_pct;           ///< by how much two measurements of one contender of this point differ
   std::string stopped;  ///< why no round followed: rounds, precision or budget; empty: untimed
@@ -72,6 +73,8 @@ struct Row {
   std::optional<double> algbw_gbps() const;
   /// algbw * 2(n-1)/n, nccl-tests' definition (doc/PERFORMANCE.md), whatever the algorithm moves.
   std::optional<double> busbw_gbps() const;
+  /// The floor in percent of the median: 100 is as fast as physics allows.
+  std::optional<double> pct_floor() const;
 };
 
 }  // namespace arbench

@@ -5,6 +5,7 @@
 
 #include "arbench/algorithm.hpp"
 #include "benchmark_file.hpp"
+#include "floor.hpp"
 #include "point.hpp"
 #include "sweep.hpp"
 #include "world.hpp"
@@ -69,6 +70,8 @@ class Group {
       contender.row.point = cases_[index];
       contender.row.ops_per_graph = options_.ops;
       contender.row.added_skew_us = options_.skew_us;
+      contender.floor = floor_of(cases_[index], machine_);
+      if (contender.floor) contender.row.floor_us = contender.floor->us;
       if (const auto why = refusal(cases_[index], options_))
         settle(contender, why->first, why->second);
       contenders.push_back(std::move(contender));

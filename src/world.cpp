@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -96,6 +98,17 @@ std::string how_it_ended(int state) {
 }
 
 }  // namespace
+
+std::string missing_samples(const std::vector<std::vector<double>>& us) {
+  for (std::size_t rank = 0; rank < us.size(); ++rank) {
+    const auto taken = std::count_if(us[rank].begin(), us[rank].end(),
+                                     [](double one) { return !std::isnan(one); });
+    if (taken != static_cast<std::ptrdiff_t>(us[rank].size()))
+      return "rank " + std::to_string(rank) + " has " + std::to_string(taken) + " samples of " +
+             std::to_string(us[rank].size());
+  }
+  return "";
+}
 
 World::World(WorldConfig config, std::vector<Case> cases, Seconds* seconds)
     : config_(std::move(config)),
@@ -388,6 +401,8 @@ double World::warm_up(int index, Sequence sequence) {
 
 RoundResult World::round(int index, int replays, Sequence sequence) {
   throttled_.reset();
+  for (int rank = 0; rank < config_.ranks(); ++rank)
+    std::fill_n(samples_of(rank).us, replays, std::numeric_limits<double>::quiet_NaN());
   const auto known = sequence == Sequence::together ? Sequence::ops : sequence;
   call({Verb::round, index, replays, 0, sequence},
        10e-6 * us_per_op_[{index, known}] * config_.ops * replays +
@@ -402,6 +417,8 @@ RoundResult World::round(int index, int replays, Sequence sequence) {
     for (int replay = 0; replay < replays; ++replay)
       result.worst[replay] = std::max(result.worst[replay], us[replay]);
   }
+  if (const std::string text = missing_samples(result.us); !text.empty())
+    throw CaseFailed(Status::error, text, false);
   for (int driver = 0; driver < config_.drivers(); ++driver) {
     const Visit& visit = shared_->replies[driver].visit;
     result.cpu_us = std::max(result.cpu_us, visit.cpu_us);

@@ -53,6 +53,9 @@ struct RoundResult {
   std::optional<bool> throttled;  ///< what the watch saw; empty where none answered
 };
 
+/// "rank 2 has 3 samples of 5", of the first rank without all of its own; a sample that was not taken is NaN.
+std::string missing_samples(const std::vector<std::vector<double>>& us);
+
 class World {
  public:
   /// Starts workers. `cases` are what open() can name; workers get them by inheritance. Throws

@@ -99,14 +99,16 @@ TEST(MachineJson, KeepsEveryField) {
   machine.nccl_library = 22703;
   machine.nccl_path = "/opt/libnccl.so.2";
   machine.nccl_error = "odd";
-  machine.gpus = {
-      {0, "A", "0000:01:00.0", 12, 0, 188, 9, 8, 7, true, "sm_120 cubin", 1, 16, 5, 16}};
+  machine.gpus = {{0, "A", "0000:01:00.0", 12, 0, 188, 9, 8, 7, true, "sm_120 cubin", 1, 16, 5, 16,
+                   5, 0, 1.8e12}};
+  machine.virtual_machine = true;
   machine.peer_access = {{true, false}, {false, true}};
   const Machine again = machine_from_json(nlohmann::json::parse(machine_to_json(machine).dump()));
   EXPECT_EQ(machine_to_json(again), machine_to_json(machine));
   EXPECT_EQ(again.gpus.at(0).max_link_generation, 5);
   EXPECT_EQ(again.peer_access, machine.peer_access);
-  EXPECT_EQ(machine_to_json(again).size(), 14U);
+  EXPECT_EQ(again.gpus.at(0).memory_bytes_per_second, 1.8e12);
+  EXPECT_EQ(machine_to_json(again).size(), 15U);
 }
 
 TEST_F(Nccl, APathThatIsAbsentIsNotReplacedByAnother) {

@@ -42,6 +42,15 @@ TEST(NvmlState, HeatAndPowerThrottleButIdlingAndSettingsDoNot) {
   EXPECT_EQ(any_throttled(nvml, two_gpus(), {5}), std::nullopt);
 }
 
+TEST(NvmlState, NvlinksThatAreUpAreCounted) {
+  const Nvml nvml(ARBENCH_FAKE_NVML);
+  EXPECT_EQ(nvml.nvlinks("0000:01:00.0"), 3);
+  EXPECT_EQ(nvml.nvlinks("0000:02:00.0"), 0);
+  EXPECT_EQ(nvml.nvlinks("0000:03:00.0"), std::nullopt);
+  EXPECT_EQ(Nvml("libno-such-nvml.so.1").nvlinks("0000:01:00.0"), std::nullopt);
+  EXPECT_EQ(nvml.link("0000:01:00.0").own_generation, 5);
+}
+
 TEST(NvmlState, SettingsAreRecorded) {
   EXPECT_EQ(
       settings_json(Nvml(ARBENCH_FAKE_NVML), two_gpus()).dump(),

@@ -157,6 +157,33 @@ TEST(MustRun, AnotherAlgorithmThanTheForcedOneIsAnError) {
                    "test_held_unknown ok what NCCL really ran is unverified"}));
 }
 
+/// one_shot_pull under this floor, as a point of its own.
+Row with_floor(double us) {
+  const Case point = one_case("one_shot_pull");
+  const WorldConfig config = host_config(2);
+  World world(config, {point, point});
+  BenchmarkFile file(nullptr);
+  Seconds seconds;
+  std::uint64_t salt = 0;
+  const Options options = quick();
+  std::vector<Contender> contenders(1);
+  contenders[0].row.point = point;
+  contenders[0].floor = Floor{us, "for a test"};
+  EXPECT_TRUE(Point(world, {options, Machine{}, file, 1, 7, salt, seconds}).run(contenders));
+  EXPECT_EQ(contenders[0].samples.empty(), contenders[0].row.status != Status::ok);
+  return contenders[0].row;
+}
+
+TEST(Floor, AMedianBelowItFailsTheRowAndShowsNoTime) {
+  const Row row = with_floor(1e9);
+  EXPECT_EQ(row.status, Status::error);
+  EXPECT_FALSE(row.time);
+  EXPECT_TRUE(row.reason.starts_with("faster than its floor: ")) << row.reason;
+  EXPECT_TRUE(row.reason.ends_with(" us, at least 1000000000.00 us for a test")) << row.reason;
+}
+
+TEST(Floor, AMedianAboveItIsFine) { EXPECT_EQ(with_floor(1e-6).status, Status::ok); }
+
 TEST(Stop, AfterAllRounds) {
   EXPECT_EQ(sweep({one_case("one_shot_pull")}).rows[0].stopped, "rounds");
 }

@@ -41,6 +41,7 @@ Row full_row() {
                      .outliers_mild = 4,
                      .outliers_severe = 1};
   row.cpu_us_median = 1.5;
+  row.floor_us = 1.75;
   row.aa_pct = 0.25;
   row.stopped = "precision";
   row.throttled = false;

@@ -22,6 +22,15 @@ TEST(Row, TwoRanksMoveWhatTheMessageHolds) {
   EXPECT_EQ(row.busbw_gbps(), 10);
 }
 
+TEST(Row, AFloorIsPercentOfTheMedian) {
+  Row row = timed_row("ring_simple", 1'000'000, 100);
+  EXPECT_FALSE(row.pct_floor());
+  row.floor_us = 40;
+  EXPECT_EQ(row.pct_floor(), 40);
+  row.time.reset();
+  EXPECT_FALSE(row.pct_floor());
+}
+
 TEST(Row, NoBandwidthWithoutTimeBytesOrRanks) {
   EXPECT_FALSE(untimed_row("a", Status::skipped, "why").algbw_gbps());
   EXPECT_FALSE(untimed_row("a", Status::skipped, "why").busbw_gbps());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 #include "spmd.hpp"
 #include "test_algorithms.hpp"
@@ -183,6 +184,13 @@ TEST(World, AnInterruptEndsAWait) {
     }
     EXPECT_FALSE(has_children());
   }
+}
+
+TEST(MissingSamples, ARankWithFewerThanTheOthersIsNamed) {
+  const double none = std::nan("");
+  EXPECT_EQ(missing_samples({{1, 2, 3}, {4, 5, 6}}), "");
+  EXPECT_EQ(missing_samples({{1, 2, 3}, {4, none, none}}), "rank 1 has 1 samples of 3");
+  EXPECT_EQ(missing_samples({{none, 2}, {none, none}}), "rank 0 has 1 samples of 2");
 }
 
 }  // namespace

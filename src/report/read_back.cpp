@@ -128,6 +128,7 @@ constexpr Field kFields[] = {
     {"sm_mhz_min", [](Row& row, const std::string& s) { row.sm_mhz_min = number<double>(s); }},
     {"cpu_us_median",
      [](Row& row, const std::string& s) { row.cpu_us_median = number<double>(s); }},
+    {"floor_us", [](Row& row, const std::string& s) { row.floor_us = number<double>(s); }},
     {"wrong", [](Row& row, const std::string& s) { row.wrong = number<std::uint64_t>(s); }},
     {"aa_pct", [](Row& row, const std::string& s) { row.aa_pct = number<double>(s); }},
     {"stopped", [](Row& row, const std::string& s) { row.stopped = s; }},

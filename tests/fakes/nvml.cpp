@@ -60,6 +60,16 @@ int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
   *mhz = type == 1 ? 2400 : 9;
   return kOk;
 }
+/// The busy one has 3 NVLinks up and one down; the other has none, and says so.
+int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* state) {
+  if (!is_busy(device) || link > 3) return kNotFound;
+  *state = link == 2 ? 0 : 1;
+  return kOk;
+}
+int nvmlDeviceGetGpuMaxPcieLinkGeneration(void*, unsigned* generation) {
+  *generation = 5;
+  return kOk;
+}
 int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* mhz) {
   *mhz = type == 1 ? 2600 : 9;
   return kOk;
