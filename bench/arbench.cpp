@@ -18,6 +18,8 @@
 #include <set>
 
 #include "arbench/algorithm.hpp"
+#include "compare/compare.hpp"
+#include "compare/show.hpp"
 #include "doctor.hpp"
 #include "environment.hpp"
 #include "machine.hpp"
@@ -25,6 +27,7 @@
 #include "nvml_state.hpp"
 #include "options.hpp"
 #include "options_json.hpp"
+#include "report/durable_file.hpp"
 #include "report/read_back.hpp"
 #include "report/table.hpp"
 #include "report/writer.hpp"
@@ -223,6 +226,16 @@ int run_self_test(const Options& options, const Machine& machine) {
   }
 }
 
+int compare_sides(const CompareOptions& options) {
+  const auto a = compare::read_side(options.a), b = compare::read_side(options.b);
+  const auto comparison = compare::compare(a, b);
+  if (!options.csv.empty()) replace_file(options.csv, compare::csv(comparison));
+  if (!options.markdown.empty()) replace_file(options.markdown, compare::markdown(comparison));
+  std::cout << compare::text(comparison);
+  const auto& most = options.fail_on_slower_pct;
+  return most && compare::has_slower(comparison, *most) ? 3 : 0;
+}
+
 int run_command(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.command == Command::help) {
@@ -230,6 +243,7 @@ int run_command(int argc, char** argv) {
     return 0;
   }
   set_up_logging(options);
+  if (options.command == Command::compare) return compare_sides(options.compare);
   // Workers find the library where the user said, too.
   if (!options.nccl_lib.empty()) setenv("ARBENCH_NCCL_LIB", options.nccl_lib.c_str(), 1);
   const Machine machine = discover(options.nccl_lib);

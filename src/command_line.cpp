@@ -15,7 +15,8 @@ struct CommandName {
 constexpr CommandName kCommands[] = {{"run", Command::run, kRun},
                                      {"doctor", Command::doctor, kDoctor},
                                      {"list", Command::list, kList},
-                                     {"self-test", Command::self_test, kSelfTest}};
+                                     {"self-test", Command::self_test, kSelfTest},
+                                     {"compare", Command::compare, kCompare}};
 
 /// Calls `visit(spec, name)` for every name of every option that one of `commands` takes.
 template <class Visit>
@@ -49,7 +50,7 @@ void check_equals_signs(const std::vector<std::string>& argv) {
 /// What CLI11 made of the command line.
 struct Typed {
   std::vector<OptionUse> uses;
-  std::vector<std::string> commands, unknown;
+  std::vector<std::string> words, unknown;  ///< words: the command and its operands
 };
 
 /// CLI11 cuts the command line into options and values. Each name is an option of its own there, so
@@ -75,11 +76,9 @@ Typed tokenize(const std::vector<std::string>& argv) {
         refuse_missing(*use.spec, use.argument.option);
     refuse({"command line", ""}, std::string(error.what()) + "; see arbench --help");
   }
-  Typed typed{{}, commands->results(), app.remaining()};
-  while (typed.commands.size() > 1) {  // whether CLI11 keeps a second word depends on its version
-    typed.unknown.push_back(typed.commands.back());
-    typed.commands.pop_back();
-  }
+  Typed typed{{}, commands->results(), {}};
+  for (const std::string& text : app.remaining())  // some versions of CLI11 leave words there
+    (text.starts_with('-') ? typed.unknown : typed.words).push_back(text);
   for (auto& [use, option] : known)
     for (const std::string& text : option->results())
       typed.uses.push_back({use.spec, {use.argument.option, use.spec->value.empty() ? "" : text}});
@@ -105,17 +104,26 @@ void check_values(const Typed& typed) {
 void check_unknown(const Typed& typed) {
   for (const std::string& text : typed.unknown) {
     if (text == "--") continue;
-    if (!text.starts_with('-'))
-      refuse({text, ""}, "unexpected, accepts one command; a list takes commas");
     const std::string name = text.substr(0, text.find('='));
     refuse({name, ""}, "unknown option, arbench --help shows those accepted" +
                            did_you_mean(name, option_names(~0U)));
   }
+  if (typed.words.size() > 1 && typed.words.front() != "compare")
+    refuse({typed.words[1], ""}, "unexpected, accepts one command; a list takes commas");
+}
+
+/// What follows `compare`; nothing for other commands.
+std::vector<std::string> operands_of(const Typed& typed, Command command) {
+  if (command != Command::compare) return {};
+  if (typed.words.size() != 3)
+    refuse({"compare", ""},
+           "accepts two result sets, A and B; several launches of one take commas");
+  return {typed.words[1], typed.words[2]};
 }
 
 CommandName command_of(const Typed& typed) {
-  if (typed.commands.empty()) return uses(typed, "--list") ? kCommands[2] : kCommands[0];
-  const std::string& text = typed.commands.front();
+  if (typed.words.empty()) return uses(typed, "--list") ? kCommands[2] : kCommands[0];
+  const std::string& text = typed.words.front();
   std::vector<std::string> accepted;
   for (const CommandName& known : kCommands) {
     if (text == known.name)
@@ -144,12 +152,12 @@ void check_uses(const Typed& typed, const CommandName& command) {
 CommandLine read_command_line(const std::vector<std::string>& arguments) {
   check_equals_signs(arguments);
   const Typed typed = tokenize(arguments);
-  if (uses(typed, "--help")) return {Command::help, {}};
+  if (uses(typed, "--help")) return {Command::help, {}, {}};
   check_values(typed);
   check_unknown(typed);
   const CommandName command = command_of(typed);
   check_uses(typed, command);
-  return {command.command, typed.uses};
+  return {command.command, typed.uses, operands_of(typed, command.command)};
 }
 
 }  // namespace arbench

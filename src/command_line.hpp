@@ -19,6 +19,7 @@ struct OptionUse {
 struct CommandLine {
   Command command = Command::run;
   std::vector<OptionUse> uses;  ///< in the order of the table; empty for Command::help
+  std::vector<std::string> operands;  ///< of Command::compare: A and B
 };
 
 /// `arguments` without the program's name. Throws UsageError for what is unknown, misplaced, given

@@ -271,6 +271,23 @@ OptionGroup measuring_options() {
               set_seed)}};
 }
 
+OptionGroup compare_options() {
+  const auto csv = [](Draft& draft, const Argument& argument) {
+    draft.options.compare.csv = argument.text;
+  };
+  const auto markdown = [](Draft& draft, const Argument& argument) {
+    draft.options.compare.markdown = argument.text;
+  };
+  const auto fail_on_slower = [](Draft& draft, const Argument& argument) {
+    draft.options.compare.fail_on_slower_pct = to_number(argument, 0, 1000);
+  };
+  return {"Comparing",
+          {option("--csv FILE", "write the rows of the comparison as CSV", csv, kCompare),
+           option("--markdown FILE", "write the comparison as markdown", markdown, kCompare),
+           option("--fail-on-slower PCT", "exit 3 when a row is SLOWER, and by more than this",
+                  fail_on_slower, kCompare)}};
+}
+
 OptionGroup other_options() {
   constexpr unsigned kAll = kRun | kDoctor | kList | kSelfTest;
   return {
@@ -289,15 +306,16 @@ OptionGroup other_options() {
        option("--dry-run", "print the names of the cases and the time they take",
               set_flag<&Options::dry_run>),
        option("--list", "the same as arbench list", nothing, kRun | kList),
-       option("--verbose", "log more", set_flag<&Options::verbose>, kAll),
-       option("-h, --help", "this text", nothing, kAll)}};
+       option("--verbose", "log more", set_flag<&Options::verbose>, kAll | kCompare),
+       option("-h, --help", "this text", nothing, kAll | kCompare)}};
 }
 
 }  // namespace
 
 const std::vector<OptionGroup>& option_table() {
-  static const std::vector<OptionGroup> table{size_options(), rank_options(), contender_options(),
-                                              measuring_options(), other_options()};
+  static const std::vector<OptionGroup> table{size_options(),      rank_options(),
+                                              contender_options(), measuring_options(),
+                                              compare_options(),   other_options()};
   return table;
 }
 

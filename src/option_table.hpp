@@ -24,7 +24,7 @@ struct Draft {
 };
 
 /// Sets of commands, to be combined by `|`.
-inline constexpr unsigned kRun = 1, kDoctor = 2, kList = 4, kSelfTest = 8;
+inline constexpr unsigned kRun = 1, kDoctor = 2, kList = 4, kSelfTest = 8, kCompare = 16;
 
 struct OptionSpec {
   std::vector<std::string> names;  ///< without abbreviations: "-b", "--min-bytes"

@@ -157,6 +157,11 @@ Options parse(int argc, const char* const* argv) {
   draft.options.command = line.command;
   if (line.command == Command::help) return draft.options;
   for (const auto& [spec, argument] : line.uses) spec->apply(draft, argument);
+  if (line.command == Command::compare) {
+    draft.options.compare.a = line.operands[0];
+    draft.options.compare.b = line.operands[1];
+    return draft.options;
+  }
   settle_sizes(draft);
   settle_shapes(draft);
   settle_folder(draft);
@@ -170,14 +175,17 @@ std::string help() {
       "       arbench doctor [options]    look at driver, GPUs and libraries, and say what to do\n"
       "       arbench list [options]      show the algorithms\n"
       "       arbench self-test [options] run algorithms that are wrong on purpose: each must be "
-      "caught\n";
+      "caught\n"
+      "       arbench compare A B [options]  say where the results B differ from A: folders of "
+      "--out\n";
   for (const OptionGroup& group : option_table()) {
     text += "\n" + group.title + "\n";
     for (const OptionSpec& spec : group.options) text += help_entry(spec);
   }
   return text + "\nExit codes\n" +
          wrapped(
-             "  0 all ok, 1 internal error, 2 usage, 4 hung, 7 wrong data, 8 a case failed "
+             "  0 all ok, 1 internal error, 2 usage, 3 compare found a slower row, 4 hung, 7 wrong "
+             "data, 8 a case failed "
              "otherwise, 130 interrupted",
              2);
 }

@@ -18,7 +18,14 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Command { run, doctor, list, self_test, help };
+enum class Command { run, doctor, list, self_test, compare, help };
+
+/// Of `arbench compare`.
+struct CompareOptions {
+  std::string a, b;                          ///< see compare::read_side()
+  std::string csv, markdown;                 ///< files to write; empty: none
+  std::optional<double> fail_on_slower_pct;  ///< exit 3 for a slower row beyond this
+};
 
 /// Fewest rounds before --precision or --max-seconds end a point: an interval of fewer says little.
 inline constexpr int kLeastRounds = 5;
@@ -63,6 +70,8 @@ struct Options {
   bool resume = false;        ///< the output folder is that of a cut run, which goes on
   bool retry_failed = false;  ///< rows that are hung or error there are measured again
   bool verbose = false;
+
+  CompareOptions compare;
 };
 
 /// Throws UsageError. `argv[0]` is skipped. REQUIRES: nothing of the machine; no device is touched.

@@ -93,16 +93,6 @@ double t_95(std::size_t freedom) {
   return 1.959964 + 2.372271 / v + 2.822599 / (v * v) + 2.555852 / (v * v * v);
 }
 
-/// The percent that the expanded percentile bootstrap cuts off at each end of a 95 % interval. Resampling n of n rounds
-/// spreads as if the variance were divided by n and not by n - 1, and as if the spread were known: the nominal 2.5 % is
-/// moved out by the factor sqrt(n / (n - 1)) and from the normal distribution to Student's t. Source: T. Hesterberg, "What
-/// teachers should know about the bootstrap", The American Statistician 69 (2015) 371, section 3.4.
-double expanded_percent(std::size_t rounds) {
-  const auto n = static_cast<double>(rounds);
-  const double cut = t_95(rounds - 1) * std::sqrt(n / (n - 1));
-  return 100 * std::erfc(cut / std::sqrt(2.0)) / 2;
-}
-
 /// The median when each sample counts `times[round]` times. One walk up the sorted samples replaces
 /// copying and sorting a resample. REQUIRES: total is the sum of all counts, and not 0.
 double weighted_median(const std::vector<Tagged>& all, const std::vector<std::uint32_t>& times,
@@ -125,6 +115,16 @@ std::uint32_t draw(std::mt19937& random, std::size_t bound) {
 }
 
 }  // namespace
+
+// The percent that the expanded percentile bootstrap cuts off at each end of a 95 % interval. Resampling n of n rounds
+// spreads as if the variance were divided by n and not by n - 1, and as if the spread were known: the nominal 2.5 % is
+// moved out by the factor sqrt(n / (n - 1)) and from the normal distribution to Student's t. Source: T. Hesterberg, "What
+// teachers should know about the bootstrap", The American Statistician 69 (2015) 371, section 3.4.
+double expanded_percent(std::size_t units, std::size_t freedom) {
+  const auto n = static_cast<double>(units);
+  const double cut = t_95(freedom) * std::sqrt(n / (n - 1));
+  return 100 * std::erfc(cut / std::sqrt(2.0)) / 2;
+}
 
 double median(std::span<const double> values) { return median_of_sorted(sorted(values)); }
 
@@ -178,7 +178,7 @@ Interval median_interval(const std::vector<std::vector<double>>& rounds, int res
     resampled = weighted_median(all, times, total);
   }
   std::sort(medians.begin(), medians.end());
-  const double cut = expanded_percent(sizes.size());
+  const double cut = expanded_percent(sizes.size(), sizes.size() - 1);
   return {percentile_of_sorted(medians, cut), percentile_of_sorted(medians, 100 - cut)};
 }
 

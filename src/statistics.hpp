@@ -3,6 +3,7 @@
 // Order never matters and nothing is dropped.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,10 @@ struct Interval {
 /// one round nothing is known about the spread between rounds: the interval is that round's whole range. Empty rounds are
 /// ignored; NaN without samples.
 Interval median_interval(const std::vector<std::vector<double>>& rounds, int resamples = 10'000);
+
+/// The percent that the expanded percentile bootstrap cuts off at each end of a 95 % interval, when the fewest units drawn
+/// are `units` and their spread has `freedom` degrees of freedom. REQUIRES: units >= 2, freedom >= 1.
+double expanded_percent(std::size_t units, std::size_t freedom);
 
 /// All of the above for one row. `rounds`: per visit to the contender its samples, in us per op,
 /// already the maximum over ranks; rounds may differ in length and empty ones do not count. Without

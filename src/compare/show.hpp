@@ -1,0 +1,16 @@
+// A comparison as text for a terminal, RFC 4180 CSV and GitHub markdown. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "compare/compare.hpp"
+
+namespace arbench::compare {
+
+/// Aligned; ends with a line end, as all of these do.
+std::string text(const Comparison& comparison);
+/// One line per row, and a header; empty cells where there is nothing.
+std::string csv(const Comparison& comparison);
+std::string markdown(const Comparison& comparison);
+
+}  // namespace arbench::compare
