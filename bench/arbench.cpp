@@ -226,11 +226,22 @@ int run_self_test(const Options& options, const Machine& machine) {
   }
 }
 
+/// Does nothing without a path.
+void write_for(const char* option, const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  try {
+    replace_file(path, text);
+  } catch (const WriteError&) {
+    throw UsageError(std::string(option) + " " + path +
+                     ": cannot be written; accepts the path of a file");
+  }
+}
+
 int compare_sides(const CompareOptions& options) {
   const auto a = compare::read_side(options.a), b = compare::read_side(options.b);
   const auto comparison = compare::compare(a, b);
-  if (!options.csv.empty()) replace_file(options.csv, compare::csv(comparison));
-  if (!options.markdown.empty()) replace_file(options.markdown, compare::markdown(comparison));
+  write_for("--csv", options.csv, compare::csv(comparison));
+  write_for("--markdown", options.markdown, compare::markdown(comparison));
   std::cout << compare::text(comparison);
   const auto& most = options.fail_on_slower_pct;
   return most && compare::has_slower(comparison, *most) ? 3 : 0;

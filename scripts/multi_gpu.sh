@@ -7,7 +7,7 @@ usage() {
 Usage: scripts/multi_gpu.sh [--program ARBENCH] [--cuda PATH] OUT [PART...] [-- SIZES]
 Installs what is missing, builds arbench and runs it in parts, each into a folder OUT/PART with its
 table beside it, OUT/PART.txt. A part ends after 9 minutes at most, with all finished rows on disk;
-called again, it goes on where it was cut, and does nothing if it was whole.
+called again, a sweep goes on where it was cut, and measures nothing anew if it was whole.
   doctor     whether driver, toolkit, NCCL and GPUs fit together; which GPUs there are
   self-test  whether verification catches each allreduce that is wrong on purpose
   p2p        n = 2, 4, 8, eager and graph, bf16: all algorithms and NCCL, over the GPUs' own links

@@ -18,7 +18,7 @@ struct OptionUse {
 
 struct CommandLine {
   Command command = Command::run;
-  std::vector<OptionUse> uses;  ///< in the order of the table; empty for Command::help
+  std::vector<OptionUse> uses;        ///< in the order of the table; empty for Command::help
   std::vector<std::string> operands;  ///< of Command::compare: A and B
 };
 

@@ -42,6 +42,8 @@ grep -q '^SLOWER ' "$folder/stdout" || fail "B is not SLOWER"
 run compare "$folder/a" "$folder/slow"
 expect "exit code without --fail-on-slower" 0 "$code"
 
+refused "a file that cannot be written" "--csv /dev/null/x: cannot be written" \
+  compare "$folder/a" "$folder/a" --csv /dev/null/x
 refused "one operand" "accepts two result sets" compare "$folder/a"
 refused "three operands" "accepts two result sets" compare a b c
 refused "no such folder" "does not exist" compare "$folder/a" "$folder/none"

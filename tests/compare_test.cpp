@@ -66,6 +66,22 @@ TEST(Compare, WarnsOfWhatElseDiffers) {
             std::vector<std::string>{"virtual ranks or host backend: not a multi-GPU result"});
 }
 
+TEST(Compare, TheToolkitsCompilerIsNoOtherDifference) {
+  Side a{launch({entry("ring", {{1}, {1}})})}, b = a;
+  const auto run_json = [](const std::string& compiler, const std::string& toolkit) {
+    return R"({"environment": {"arbench": {"compiler": ")" + compiler +
+           R"("}, "cuda": {"toolkit": ")" + toolkit + R"("}}})";
+  };
+  add_facts(a[0], run_json("GNU 12.2.0, nvcc 13.0.88", "13.0"), "a");
+  add_facts(b[0], run_json("GNU 12.2.0, nvcc 13.5.37", "13.5"), "b");
+  ASSERT_EQ(differences(a, b).size(), 1U);
+  EXPECT_EQ(differences(a, b)[0].name, "toolkit");
+  b[0].facts.clear();
+  add_facts(b[0], run_json("GNU 13.2.0, nvcc 13.0.88", "13.0"), "b");
+  ASSERT_EQ(differences(a, b).size(), 1U);
+  EXPECT_EQ(differences(a, b)[0].name, "compiler");
+}
+
 TEST(Compare, LaunchesThatDisagreeWidenTheBand) {
   const Side a{launch({entry("ring", {{10}, {10}})}), launch({entry("ring", {{12}, {12}})})};
   const Side b{launch({entry("ring", {{12}, {12}})}), launch({entry("ring", {{12}, {12}})})};

@@ -43,7 +43,8 @@ const std::string kFactor = "accepts numbers above 1, up to 1024";
 const std::string kSeconds = "accepts numbers above 0, up to 86400";
 const std::string kItem = "empty item; accepts a list such as A,B with a comma between two items";
 const std::string kTwice = "given more than once; a list takes commas";
-const std::string kCommand = "unknown command, accepts run, doctor, list, self-test, compare; a list takes commas";
+const std::string kCommand =
+    "unknown command, accepts run, doctor, list, self-test, compare; a list takes commas";
 const std::string kOption = "unknown option, arbench --help shows those accepted";
 const std::string kModels =
     "accepts kimi-k2, kimi-k2.5, deepseek-v3, qwen3-235b, glm-4.5, glm-4.5-air, llama-3-70b, "

@@ -91,6 +91,11 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// Without ", nvcc 13.0.88": the toolkit is a fact of its own.
+std::string host_compiler(const std::string& compiler) {
+  return compiler.substr(0, compiler.find(", nvcc "));
+}
+
 void add_object(ResultSet& set, const std::string& prefix, const json& object) {
   if (object.is_object())
     for (const auto& [name, value] : object.items()) set.facts[prefix + name] = text_of(value);
@@ -174,6 +179,7 @@ void add_facts(ResultSet& set, const std::string& text, const std::string& path)
                                     {"CPU", "/environment/system/cpu_model"},
                                     {"kernel", "/environment/system/kernel"}})
     set.facts[name] = text_of(at(place));
+  set.facts["compiler"] = host_compiler(set.facts["compiler"]);
   set.facts.erase("build_id");  // commit, toolkit and build type, which are there by themselves
   std::string gpus;
   for (const json& gpu : at("/environment/gpus"))
