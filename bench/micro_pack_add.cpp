@@ -14,7 +14,7 @@ namespace arbench {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
-constexpr Pattern kPattern{.salt = 7, .narrow = false};
+constexpr Pattern kPattern{.salt = 7};
 
 /// The passes of one iteration: about as many bytes for each size, and less on the host.
 int passes_of(const Target& target, std::uint64_t bytes) {
@@ -43,11 +43,11 @@ PackArrays prepare(MicroRank& rank, const HarnessKernels& harness, Dtype dtype,
 
 /// Throws when a sum is wrong: its time would mean nothing.
 void verify(MicroRank& rank, const HarnessKernels& harness, Dtype dtype, const PackArrays& arrays) {
-  CheckResult result{0, ~0ull};
+  CheckResult result = kNothingWrong;
   auto* on_device = static_cast<CheckResult*>(rank.allocate(sizeof result));
   rank.queue().copy(on_device, &result, sizeof result);
-  harness.check(rank.queue(), dtype, arrays.sum, arrays.packs * sizeof(Pack) / size_of(dtype), 0, 2,
-                1, kPattern, on_device);
+  harness.check(rank.queue(), dtype, arrays.sum, arrays.packs * sizeof(Pack) / size_of(dtype),
+                {.pattern = kPattern, .ranks = 2}, on_device);
   rank.finish();
   rank.stream().read(&result, on_device, sizeof result);
   if (result.wrong != 0) throw std::runtime_error(std::to_string(result.wrong) + " wrong sums");

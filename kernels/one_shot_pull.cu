@@ -41,6 +41,7 @@ const Register one_shot_pull(kernel_algorithm<OneShotPull>({
     .name = "one_shot_pull",
     .summary = "barrier, every rank loads and sums all peers' data, barrier",
     .stands_for = "vLLM and SGLang 1-stage custom allreduce",
+    .rounds_once = true,
     .scratch =
         [](const Case& point) {
           const bool staged = point.placement == Placement::in_place;

@@ -142,6 +142,7 @@ const Register one_shot_push(kernel_algorithm<OneShotPush>({
     .summary = "every rank stores its data into all peers, sentinels tell arrival, no barrier",
     .stands_for = "SGLang v2 push, FlashInfer pcie_ipc push_oneshot",
     .host_transport = true,
+    .rounds_once = true,
     .scratch =
         [](const Case& point) {
           return Scratch{packs_of(point) * 16 * 2 * static_cast<std::uint64_t>(point.ranks()),

@@ -63,6 +63,7 @@ const Register two_shot_pull(kernel_algorithm<TwoShotPull>({
     .name = "two_shot_pull",
     .summary = "reduce-scatter by peer loads, barrier, all-gather by peer loads",
     .stands_for = "vLLM 2-stage custom allreduce",
+    .rounds_once = true,
     .scratch =
         [](const Case& point) {
           const auto ranks = static_cast<std::uint64_t>(point.ranks());

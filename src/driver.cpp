@@ -49,7 +49,7 @@ Driver::Driver(const WorldConfig& config, int index, RendezvousState& meeting)
   }
   agree(problem);
   checks_ = static_cast<CheckResult*>(device_->allocate(std::max<std::uint64_t>(
-      sizeof(CheckResult) * kChecks * kVerifyReplays * served_, kLaneBytes * kLanes)));
+      sizeof(CheckResult) * kChecks * kReplays * served_, kLaneBytes * kLanes)));
   harness_ = allocate(Kind::signals, kScratchOffset);
   for (void* memory : harness_.own) stream_->queue().fill(memory, 0, sizeof(Signals));
   finish(nullptr, 0);
@@ -293,6 +293,7 @@ void Driver::close(int index) {
   // Before the op: NCCL waits for the graphs that hold its communicator.
   found->second->graphs.clear();
   found->second->barrier_graphs.clear();
+  found->second->overwriting.reset();
   found->second->op = {};
   release(found->second->memory);
   slots_.erase(found);
@@ -333,6 +334,7 @@ void Driver::capture_all(Slot& slot) {
     if (!slot.graphs.contains(ops)) slot.graphs[ops] = capture([&] { enqueue_ops(slot, ops); });
   for (const Sequence sequence : {Sequence::isolated, Sequence::barriers})
     slot.barrier_graphs[sequence] = capture([&] { enqueue_barriers(slot, sequence); });
+  slot.overwriting = capture([&] { enqueue_overwriting(slot); });
   check_nodes(slot);
 }
 

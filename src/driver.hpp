@@ -80,10 +80,20 @@ struct Visit {
   double sm_mhz = 0;          ///< multiprocessor clock at the end of a chained round; 0: unknown
 };
 
-struct Verified {
+/// What checks found on a driver's ranks; the errors and bits are those of random data.
+struct Findings {
   std::uint64_t wrong = 0;
-  std::string text;  ///< the first wrong thing on this driver's ranks
+  double max_ulp = 0;      ///< largest error against fp64, units in the last place
+  double max_abs_err = 0;  ///< likewise
+  std::uint64_t hash = 0;  ///< of the output
+  bool same_ranks = true;  ///< all ranks have the same bits
+  bool same_runs = true;   ///< a second call had the same bits
 };
+struct Verified : Findings {
+  std::string text;  ///< the first wrong thing
+};
+
+struct VerifyStep;
 
 class Driver {
  public:
@@ -95,12 +105,19 @@ class Driver {
   /// and placement of all that are open together.
   Opened open(int slot, const Case& point);
   void close(int slot);
-  /// Replays of many ops and of one, with inputs that change from one to the next, poisoned outputs,
-  /// guard bands; all on the device.
+  /// Replays of many ops and of one in turn, with inputs that change from one to the next, poisoned
+  /// outputs, guard bands; random and special data; a chain of ops whose inputs are overwritten as soon
+  /// as each is done. All on the device. Uses salts from `salt` to `salt` + 15.
   Verified verify(int slot, std::uint32_t salt);
+  /// So many single calls, each with inputs of its own and each checked.
+  Verified soak(int slot, std::uint32_t salt, int calls);
   /// Runs the sequence untimed in the contender's own mode; returns its time, us per op (or barrier) on
   /// the slowest rank of this driver.
   double warm_up(int slot, Sequence sequence = Sequence::ops);
+  /// Checks the last timed replay of the round before, out of place; in place, where each op multiplies, one replay of few
+  /// ops more. REQUIRES: verify() came before, and the round was one of Sequence::ops behind prepare_round().
+  Verified check_round(int slot, std::uint32_t salt);
+  void prepare_round(int slot, std::uint32_t salt);
   /// One visit. The samples have stamps if each of them starts behind a gate: eager ones, those of
   /// Sequence::together, and chained ones if ranks are to be late.
   Visit round(int slot, int replays, const Samples& samples, Sequence sequence = Sequence::ops);
@@ -147,7 +164,15 @@ class Driver {
   void finish(Slot* slot, double expected_us);
   void make_guards(const Slot& slot);
   void make_inputs(const Slot& slot, int ops, Pattern pattern);
+  Wanted sum_wanted(const Slot& slot, Pattern pattern, float factor = 1) const;
   void enqueue_checks(const Slot& slot, int ops, Pattern pattern, CheckResult* results);
+  void enqueue_overwriting(Slot& slot);
+  void checked_replay(Slot& slot, const VerifyStep& step, std::uint32_t salt, int place);
+  void clear_results();
+  void begin_checks(Slot& slot);
+  Verified found();
+  double expected_us(const Slot& slot, int ops) const;
+  void settle(Slot& slot, int ops);
   void open_gate();
   double round_without_gaps(Slot& slot, Sequence sequence, int replays, const Samples& samples);
   double round_with_gates(Slot& slot, Sequence sequence, int replays, const Samples& samples);

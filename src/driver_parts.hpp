@@ -15,11 +15,25 @@ inline constexpr int kGuardByte = 0x5a;
 inline constexpr int kPoison = 0xff;  ///< a NaN in every dtype
 inline constexpr int kChecks =
     4;  ///< per rank and replay: output, input, guards of output, guards of input
-/// Ops of each replay of a verification; kChain: as many as follow each other in the measurement. The calls one and two
-/// before the last single op had other inputs than it has, so nothing that they left behind passes for its result.
+/// A replay of a verification. kChain ops are as many as follow each other in the measurement; random data come twice, to
+/// see whether the bits are the same.
+struct VerifyStep {
+  int ops;
+  Data data;
+  std::uint32_t salt;
+};
 inline constexpr int kChain = 0;
-inline constexpr int kVerifyOps[] = {kChain, 1, 1, kChain};
-inline constexpr int kVerifyReplays = static_cast<int>(std::size(kVerifyOps));
+/// Two graphs take turns in the order A B A B B A, each with inputs of its own, so nothing that calls before left behind
+/// passes for a result.
+inline constexpr VerifyStep kVerifySteps[] = {
+    {kChain, Data::exact, 0}, {1, Data::exact, 1},  {kChain, Data::exact, 2},
+    {1, Data::exact, 3},      {1, Data::exact, 4},  {kChain, Data::exact, 5},
+    {1, Data::random, 6},     {1, Data::random, 6}, {1, Data::special, 7}};
+inline constexpr int kVerifySize = static_cast<int>(std::size(kVerifySteps));
+inline constexpr int kFirstRandom = 6;
+/// Behind them: ops whose inputs are overwritten as soon as each is done.
+inline constexpr int kOverwritten = 4;
+inline constexpr int kReplays = kVerifySize + 1;  ///< of a verification, all told
 inline constexpr int kEagerChain = 3;
 inline constexpr int kColdFactor = 5;  ///< L2 sizes between two uses of a buffer
 inline constexpr int kMaxBehindGate =
@@ -51,9 +65,10 @@ struct Driver::Slot {
   Op op;
   std::map<int, std::unique_ptr<Graph>> graphs;               ///< by their ops; graph mode only
   std::map<Sequence, std::unique_ptr<Graph>> barrier_graphs;  ///< of `pairs` barriers; likewise
-  int sets = 1;          ///< of buffers; op i uses set i % sets
-  int ops = 0;           ///< per sample
-  int pairs = 0;         ///< of a barrier and an op, per sample
+  int sets = 1;                        ///< of buffers; op i uses set i % sets
+  int ops = 0;                         ///< per sample
+  int pairs = 0;                       ///< of a barrier and an op, per sample
+  std::unique_ptr<Graph> overwriting;  ///< of enqueue_overwriting(); graph mode only
   int chain_ops = 0;     ///< that follow each other in verify(): in place few keep the data exact
   double us_per_op = 0;  ///< of the warm-up, for deadlines
   std::map<Sequence, double> us_per_pair;  ///< likewise

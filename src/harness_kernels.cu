@@ -2,23 +2,10 @@
 #include "arbench/reduce.hpp"
 #include "arbench/signal.hpp"
 #include "harness_kernels.hpp"
+#include "patterns.hpp"
 
 namespace arbench {
 namespace {
-
-/// A small integer that looks random in rank, position and salt (multiply-xorshift mixing).
-ARBENCH_SHARED_INLINE float exact_value(int rank, std::uint64_t i, Pattern pattern) {
-  std::uint32_t x = static_cast<std::uint32_t>(i ^ (i >> 32)) * 0x9e3779b1u;
-  x ^= (static_cast<std::uint32_t>(rank) + 1u) * 0x85ebca77u;
-  x ^= pattern.salt * 0xc2b2ae3du;
-  x ^= x >> 15;
-  x *= 0x2c1b3c6du;
-  x ^= x >> 12;
-  x *= 0x297a2d39u;
-  x ^= x >> 15;
-  return pattern.narrow ? static_cast<float>(static_cast<int>(x & 3u) - 1)
-                        : static_cast<float>(static_cast<int>(x & 7u) - 3);
-}
 
 struct StartTogether {
   static constexpr bool kSpecialised = false;
@@ -109,7 +96,7 @@ struct Fill {
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
     for (std::uint64_t i = first_pack(ex); i < count; i += pack_stride(ex))
-      static_cast<T*>(data)[i] = from_float<T>(exact_value(rank, i, pattern));
+      static_cast<T*>(data)[i] = from_float<T>(input_value<T>(rank, i, pattern));
   }
 };
 
@@ -123,20 +110,43 @@ struct Check {
   static constexpr bool kSpecialised = false;
   const void* data;
   std::uint64_t count;
-  int rank, ranks;
-  float factor;
-  Pattern pattern;
+  Wanted wanted;
   CheckResult* result;
 
   template <class T, int N, class Exec>
   ARBENCH_DEVICE void operator()(const Exec& ex, const Peers&) const {
+    const bool errors = wanted.ranks > 0 && wanted.pattern.data == Data::random;
     for (std::uint64_t i = first_pack(ex); i < count; i += pack_stride(ex)) {
-      float wanted = 0;
-      if (ranks == 0) wanted = exact_value(rank, i, pattern);
-      for (int r = 0; r < ranks; ++r) wanted += exact_value(r, i, pattern);
-      if (!(to_float(static_cast<const T*>(data)[i]) == wanted * factor))
+      const T element = static_cast<const T*>(data)[i];
+      if (!(errors ? check_random(ex, element, i) : matches(element, i)))
         report_wrong(ex, result, i);
     }
+  }
+
+  template <class T>
+  ARBENCH_DEVICE bool matches(T element, std::uint64_t i) const {
+    const Pattern& pattern = wanted.pattern;
+    float sum = 0;
+    if (wanted.ranks == 0)
+      sum = input_value<T>(wanted.rank, i, pattern);
+    else if (pattern.data == Data::special)
+      sum = to_float(from_float<T>(static_cast<float>(sum_of_inputs<T>(i, wanted.ranks, pattern))));
+    else
+      for (int r = 0; r < wanted.ranks; ++r) sum += input_value<T>(r, i, pattern);
+    const float seen = to_float(element);
+    return seen == sum * wanted.factor || (seen != seen && sum != sum);
+  }
+
+  template <class T, class Exec>
+  ARBENCH_DEVICE bool check_random(const Exec& ex, T element, std::uint64_t i) const {
+    const double sum = sum_of_inputs<T>(i, wanted.ranks, wanted.pattern);
+    const double difference = static_cast<double>(to_float(element)) - sum;
+    const double error = difference < 0 ? -difference : difference;
+    const double ulps = error / ulp_at<T>(sum);
+    ex.max_local(&result->max_ulp_bits, bits_of(static_cast<float>(ulps)));
+    ex.max_local(&result->max_error_bits, bits_of(static_cast<float>(error)));
+    ex.add_local(&result->hash, hash_of(element_bits(element), i));
+    return error <= legal_error<T>(sum, wanted.ranks, wanted.rounds_once);  // false for a NaN
   }
 };
 
@@ -199,10 +209,10 @@ struct RegisterHarness {
                launch(queue, Fill{data, count, rank, pattern}, Peers{}, dtype, local_shape(count));
              },
          .check =
-             [](Queue& queue, Dtype dtype, const void* data, std::uint64_t count, int rank,
-                int ranks, float factor, Pattern pattern, CheckResult* result) {
-               launch(queue, Check{data, count, rank, ranks, factor, pattern, result}, Peers{},
-                      dtype, local_shape(count));
+             [](Queue& queue, Dtype dtype, const void* data, std::uint64_t count,
+                const Wanted& wanted, CheckResult* result) {
+               launch(queue, Check{data, count, wanted, result}, Peers{}, dtype,
+                      local_shape(count));
              },
          .check_bytes =
              [](Queue& queue, const void* data, std::uint64_t bytes, int byte,

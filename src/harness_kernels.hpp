@@ -11,19 +11,39 @@
 
 namespace arbench {
 
-/// Exact inputs: small integers that differ by rank, position and salt, whose sums over up to 16
-/// ranks are exact in every dtype and every order of adding. `narrow` (-1..2 instead of -3..4)
-/// leaves room for a second op on the result.
+/// What inputs hold; all of them differ by rank, position and salt.
+/// exact: small integers (-3..4), whose sums over up to 16 ranks are exact in every dtype and every
+/// order of adding. narrow: -1..2, which leaves room for a second op on the result. random: values in
+/// (0, 1), negated at half of the positions on all ranks, so that nothing cancels and a legal error is
+/// a few units in the last place of the sum. special: at each position +-0, subnormals, the largest
+/// and smallest numbers, an overflow, infinities or NaN, shared out over `ranks` so that every order
+/// of adding comes to the same sum.
+enum class Data : std::uint32_t { exact, narrow, random, special };
+
 struct Pattern {
-  std::uint32_t salt;
-  bool narrow;
+  std::uint32_t salt = 0;
+  Data data = Data::exact;
+  int ranks = 2;
 };
 
-/// Counters in device memory, one per check.
-struct CheckResult {
-  unsigned long long wrong;  ///< elements (or bytes) that differ
-  unsigned long long first;  ///< lowest index that differs; ~0 when none
+/// What an array is compared with.
+struct Wanted {
+  Pattern pattern;
+  int rank = 0;              ///< its input, if `ranks` is 0
+  int ranks = 0;             ///< the sum over so many
+  float factor = 1;          ///< times this; exact data only
+  bool rounds_once = false;  ///< sums in fp32: see Algorithm::rounds_once
 };
+
+/// Counters in device memory, one per check. The errors of random data against fp64 are floats' bits.
+struct CheckResult {
+  unsigned long long wrong;           ///< elements (or bytes) that differ
+  unsigned long long first;           ///< lowest index that differs; ~0 when none
+  unsigned long long max_ulp_bits;    ///< in units in the last place of the sum
+  unsigned long long max_error_bits;  ///< absolute
+  unsigned long long hash;            ///< of the bits of all elements
+};
+inline constexpr CheckResult kNothingWrong{0, ~0ull, 0, 0, 0};
 
 /// How a sample starts.
 struct Start {
@@ -47,10 +67,9 @@ struct HarnessKernels {
   void (*sweep)(Queue&, void* data, std::uint64_t bytes);
   /// Writes rank `rank`'s exact input, `count` elements.
   void (*fill)(Queue&, Dtype, void* data, std::uint64_t count, int rank, Pattern);
-  /// Compares with ==, element by element, with factor * the sum over all ranks; `ranks` 0: with
-  /// rank `rank`'s input.
-  void (*check)(Queue&, Dtype, const void* data, std::uint64_t count, int rank, int ranks,
-                float factor, Pattern, CheckResult*);
+  /// Compares element by element: with ==, where a NaN equals a NaN and +0 equals -0; sums of random
+  /// data within what rounding allows. Random data have errors and a hash in the result, too.
+  void (*check)(Queue&, Dtype, const void* data, std::uint64_t count, const Wanted&, CheckResult*);
   /// Counts bytes that are not `byte`.
   void (*check_bytes)(Queue&, const void* data, std::uint64_t bytes, int byte, CheckResult*);
 };

@@ -16,6 +16,7 @@ using Apply = std::function<void(Draft&, const Argument&)>;
 
 constexpr int kMaxRepetitions = 100000;
 constexpr int kMaxOps = 10000;
+constexpr int kMaxSoak = 10000000;
 constexpr int kMaxDevice = 1023;
 constexpr double kMaxSeconds = 86400;
 constexpr double kMaxSkewUs = 1e6;
@@ -255,6 +256,10 @@ OptionGroup measuring_options() {
               "rounds go on for S seconds per row, whatever --rounds says "
               "(default: no such limit)",
               set_seconds<&Options::max_seconds>),
+       option("--soak CALLS",
+              "before it is timed, each contender makes so many calls with inputs that change "
+              "from call to call, all of them checked (default: none)",
+              set_count<&Options::soak, kMaxSoak>),
        option("--no-aa", "do not measure the first contender of a point twice",
               [](Draft& draft, const Argument&) { draft.options.aa = false; }),
        option("--allow-busy", "also measure on a GPU that somebody else uses",

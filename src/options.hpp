@@ -57,6 +57,7 @@ struct Options {
   double row_seconds = 0.3;  ///< timed work per row; large sizes take fewer replays to keep it
   double skew_us = 0;        ///< --skew-us: one rank after the other starts late
   bool aa = true;            ///< measure one contender of each point twice
+  int soak = 0;              ///< checked calls of each contender before it is timed
   double precision_pct = 0;  ///< stop when all intervals are narrower to each side; 0: never
   double max_seconds = 0;    ///< per row, instead of `rounds` as the most; 0: none
   double timeout_seconds = 10;

@@ -36,6 +36,7 @@ nlohmann::json config_json(const Options& options) {
           {"row_seconds", options.row_seconds},
           {"skew_us", options.skew_us},
           {"aa", options.aa},
+          {"soak", options.soak},
           {"precision_pct", options.precision_pct},
           {"max_seconds", options.max_seconds},
           {"timeout_seconds", options.timeout_seconds},

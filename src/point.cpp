@@ -28,6 +28,10 @@ void remark(Contender& contender, const std::string& text) {
 /// What a measurement begins with, also where one was cut before.
 void reset(Contender& contender) {
   contender.row.wrong.reset();
+  contender.row.max_ulp.reset();
+  contender.row.max_abs_err.reset();
+  contender.row.bitwise_ranks.reset();
+  contender.row.bitwise_runs.reset();
   contender.row.aa_pct.reset();
   contender.row.throttled.reset();
   contender.rounds.clear();
@@ -143,6 +147,7 @@ void Point::prepare(Contender& contender) {
     return finish_untimed(contender, Status::error,
                           "ran " + opened.ran + " where " + algorithm->must_run + " was wanted");
   verify(contender);
+  if (!contender.done) soak(contender);
   if (contender.done) return;
   if (point.bytes == 0) return finish_untimed(contender, Status::ok, "0 bytes: nothing to time");
   if (algorithm->library && options.nccl_loopback)
@@ -175,13 +180,34 @@ void Point::finish_untimed(Contender& contender, Status status, const std::strin
   world_.close(contender.index);
 }
 
-void Point::verify(Contender& contender) {
-  const auto salt = static_cast<std::uint32_t>(set_.options.seed * 1000003 + ++set_.salt * 16);
-  const Verified verified = world_.verify(contender.index, salt);
+/// Never 0, and 16 from any other.
+std::uint32_t Point::next_salt() {
+  return static_cast<std::uint32_t>(set_.options.seed * 1000003 + ++set_.salt * 16) | 1u;
+}
+
+/// A row whose data were wrong once is wrong.
+void Point::judge(Contender& contender, const Verified& verified, const std::string& when) {
   contender.row.wrong = contender.row.wrong.value_or(0) + verified.wrong;
   if (verified.wrong == 0) return;
-  settle(contender, Status::wrong, verified.text);
+  settle(contender, Status::wrong, when + verified.text);
   world_.close(contender.index);
+}
+
+void Point::verify(Contender& contender) {
+  const Verified verified = world_.verify(contender.index, next_salt());
+  Row& row = contender.row;
+  row.max_ulp = std::max(row.max_ulp.value_or(0), verified.max_ulp);
+  row.max_abs_err = std::max(row.max_abs_err.value_or(0), verified.max_abs_err);
+  row.bitwise_ranks = row.bitwise_ranks.value_or(true) && verified.same_ranks;
+  row.bitwise_runs = row.bitwise_runs.value_or(true) && verified.same_runs;
+  judge(contender, verified, "");
+}
+
+void Point::soak(Contender& contender) {
+  const int calls = set_.options.soak;
+  if (calls > 0)
+    judge(contender, world_.soak(contender.index, next_salt(), calls),
+          "in " + std::to_string(calls) + " checked calls: ");
 }
 
 /// The first contender that can be timed is measured twice. It is the same one at almost all points, so that their bands can
@@ -246,18 +272,26 @@ std::string Point::stop_after(int rounds, double seconds,
   return options.max_seconds == 0 && rounds >= options.rounds ? "rounds" : "";
 }
 
+RoundResult Point::checked_round(Contender& contender) {
+  RoundResult result = world_.round(contender.index, contender.replays, Sequence::ops, next_salt());
+  if (!contender.done) judge(contender, result.checked, "in a timed round: ");
+  return result;
+}
+
 /// A visit's samples are taken together, without a gap between replays. One in which a device slowed down is repeated; when
 /// the last repetition is no better it stays, and the row says so.
 void Point::visit(Contender& contender, int round) {
   const bool listed = !copy_ || &contender != &*copy_;
   RoundResult result;
-  set_.file.run({contender.row.point.name(), contender.replays, round, set_.options.rounds, listed},
-                [&] {
-                  result = world_.round(contender.index, contender.replays);
-                  for (int i = 0; i < kMostRepetitions && result.throttled.value_or(false); ++i)
-                    result = world_.round(contender.index, contender.replays);
-                  return result.worst;
-                });
+  set_.file.run(
+      {contender.row.point.name(), contender.replays, round, set_.options.rounds, listed}, [&] {
+        result = checked_round(contender);
+        for (int i = 0; !contender.done && i < kMostRepetitions && result.throttled.value_or(false);
+             ++i)
+          result = checked_round(contender);
+        return result.worst;
+      });
+  if (contender.done) return;
   keep(contender, round, result);
   if (listed) measure_beside(contender);
 }

@@ -61,7 +61,11 @@ class Point {
   void prepare(Contender& contender);
   void decide_replays(Contender& contender, const Opened& opened);
   void finish_untimed(Contender& contender, Status status, const std::string& reason);
+  std::uint32_t next_salt();
+  void judge(Contender& contender, const Verified& verified, const std::string& when);
   void verify(Contender& contender);
+  void soak(Contender& contender);
+  RoundResult checked_round(Contender& contender);
   bool add_copy(const std::vector<Contender*>& live);
   void blame_original();
   bool measure_all(std::vector<Contender*> live);

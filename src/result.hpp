@@ -61,6 +61,11 @@ struct Row {
   std::optional<std::uint64_t>
       wrong;  ///< wrong elements over all ranks; empty when nothing was checked
 
+  /// Of random data: the largest error against fp64, in units in the last place and absolute; whether all ranks, and a
+  /// second call, had the same bits. Empty when that was not checked.
+  std::optional<double> max_ulp, max_abs_err;
+  std::optional<bool> bitwise_ranks, bitwise_runs;
+
   std::optional<double> floor_us;  ///< physics allows no less (floor.hpp); empty unknown
   std::optional<double>
       aa_pct;           ///< by how much two measurements of one contender of this point differ

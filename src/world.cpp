@@ -30,7 +30,7 @@ struct World::Reply {
   int ops;
   int pairs;
   int sets;
-  std::uint64_t wrong;
+  Findings found;
   double us;
   Visit visit;
   char ran[64];
@@ -246,6 +246,10 @@ void World::driver_loop(int index) {
 
 void World::carry_out(Driver& driver, const Command& command, Reply& reply,
                       const Samples& samples) {
+  const auto answer = [&](const Verified& verified) {
+    reply.found = verified;
+    put(reply.text, verified.text);
+  };
   switch (command.verb) {
     case Verb::open: {
       const Opened opened = driver.open(command.index, cases_.at(command.index));
@@ -258,17 +262,19 @@ void World::carry_out(Driver& driver, const Command& command, Reply& reply,
       put(reply.text, opened.remark);
       break;
     }
-    case Verb::verify: {
-      const Verified verified = driver.verify(command.index, command.salt);
-      reply.wrong = verified.wrong;
-      put(reply.text, verified.text);
+    case Verb::verify:
+      answer(driver.verify(command.index, command.salt));
       break;
-    }
+    case Verb::soak:
+      answer(driver.soak(command.index, command.salt, command.replays));
+      break;
     case Verb::warm_up:
       reply.us = driver.warm_up(command.index, command.sequence);
       break;
     case Verb::round:
+      if (command.salt != 0) driver.prepare_round(command.index, command.salt);
       reply.visit = driver.round(command.index, command.replays, samples, command.sequence);
+      if (command.salt != 0) answer(driver.check_round(command.index, command.salt));
       break;
     case Verb::close:
       driver.close(command.index);
@@ -283,6 +289,7 @@ double& World::seconds_of(Verb verb) {
     case Verb::open:
       return seconds_->open;
     case Verb::verify:
+    case Verb::soak:
       return seconds_->verify;
     case Verb::warm_up:
       return seconds_->warm_up;
@@ -381,11 +388,27 @@ Opened World::open(int index) {
 
 Verified World::verify(int index, std::uint32_t salt) {
   call({Verb::verify, index, 0, salt, {}}, generous_seconds(index));
+  return verified();
+}
+
+Verified World::soak(int index, std::uint32_t salt, int calls) {
+  call({Verb::soak, index, calls, salt, {}}, generous_seconds(index) * calls / config_.ops);
+  return verified();
+}
+
+/// Of all ranks.
+Verified World::verified() const {
   Verified all;
+  all.hash = shared_->replies[0].found.hash;
   for (int driver = 0; driver < config_.drivers(); ++driver) {
     const Reply& reply = shared_->replies[driver];
+    const Findings& found = reply.found;
     if (all.wrong == 0) all.text = reply.text;
-    all.wrong += reply.wrong;
+    all.wrong += found.wrong;
+    all.max_ulp = std::max(all.max_ulp, found.max_ulp);
+    all.max_abs_err = std::max(all.max_abs_err, found.max_abs_err);
+    all.same_ranks &= found.same_ranks && found.hash == all.hash;
+    all.same_runs &= found.same_runs;
   }
   return all;
 }
@@ -399,17 +422,18 @@ double World::warm_up(int index, Sequence sequence) {
   return worst;
 }
 
-RoundResult World::round(int index, int replays, Sequence sequence) {
+RoundResult World::round(int index, int replays, Sequence sequence, std::uint32_t salt) {
   throttled_.reset();
   for (int rank = 0; rank < config_.ranks(); ++rank)
     std::fill_n(samples_of(rank).us, replays, std::numeric_limits<double>::quiet_NaN());
   const auto known = sequence == Sequence::together ? Sequence::ops : sequence;
-  call({Verb::round, index, replays, 0, sequence},
+  call({Verb::round, index, replays, salt, sequence},
        10e-6 * us_per_op_[{index, known}] * config_.ops * replays +
            2e-6 * config_.skew_us * replays);
   look_at_devices();  // clocks that were held down are so still
   RoundResult result;
   result.throttled = throttled_;
+  if (salt != 0) result.checked = verified();
   result.worst.assign(static_cast<std::size_t>(replays), 0);
   for (int rank = 0; rank < config_.ranks(); ++rank) {
     const double* us = samples_of(rank).us;

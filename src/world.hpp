@@ -51,6 +51,7 @@ struct RoundResult {
   double clock_error_us = 0;      ///< of the largest of the ranks' clock offsets
   double sm_mhz = 0;              ///< lowest of all ranks; 0: unknown
   std::optional<bool> throttled;  ///< what the watch saw; empty where none answered
+  Verified checked;               ///< of a round that is checked
 };
 
 /// "rank 2 has 3 samples of 5", of the first rank without all of its own; a sample that was not taken is NaN.
@@ -68,8 +69,11 @@ class World {
   // Each throws CaseFailed or Interrupted.
   Opened open(int index);
   Verified verify(int index, std::uint32_t salt);
+  Verified soak(int index, std::uint32_t salt, int calls);
   double warm_up(int index, Sequence sequence = Sequence::ops);
-  RoundResult round(int index, int replays, Sequence sequence = Sequence::ops);
+  /// With a salt, a round of Sequence::ops is checked.
+  RoundResult round(int index, int replays, Sequence sequence = Sequence::ops,
+                    std::uint32_t salt = 0);
   void close(int index);
   /// Ends the workers, whatever they do, and starts fresh ones; nothing is open then.
   void restart();
@@ -81,11 +85,11 @@ class World {
 
  private:
   struct Shared;
-  enum class Verb : std::uint32_t { start, open, verify, warm_up, round, close, quit };
+  enum class Verb : std::uint32_t { start, open, verify, soak, warm_up, round, close, quit };
   struct Command {
     Verb verb;
     int index;
-    int replays;
+    int replays;  ///< or calls
     std::uint32_t salt;
     Sequence sequence;
   };
@@ -96,6 +100,7 @@ class World {
   void call(Command command, double expected_seconds = 0);
   void wait_for_replies(double expected_seconds);
   double generous_seconds(int index) const;
+  Verified verified() const;
   void look_after_workers();
   void look_at_devices();
   [[noreturn]] void worker_main(int worker);

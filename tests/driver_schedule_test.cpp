@@ -62,49 +62,53 @@ Steps steps_of(const std::string& algorithm, Mode mode, Placement placement, std
 TEST(Schedule, EagerEnqueuesBeforeEachWait) {
   const auto algorithm = test_algorithm(recording("test_recording"));
   EXPECT_EQ(steps_of(algorithm, Mode::eager, Placement::out_of_place, 24),
-            (Steps{"", "eeeeeeeerrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr", "eeerrreeerrr"}));
+            (Steps{"", "eeeeeeeeeeeeeeeeeeerrrrrrrrrrrrrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr",
+                   "eeerrreeerrr"}));
 }
 
 TEST(Schedule, EagerInPlaceVerifiesTwoOpsAtMost) {
   const auto algorithm = test_algorithm(recording("test_recording"));
   EXPECT_EQ(steps_of(algorithm, Mode::eager, Placement::in_place, 24),
-            (Steps{"", "eeeeeerrrrrr", "eeerrreeerrreeerrreeerrreeerrr", "eeerrreeerrr"}));
+            (Steps{"", "eeeeeeeeeeeeeeeerrrrrrrrrrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr",
+                   "eeerrreeerrr"}));
 }
 
 TEST(Schedule, GraphCapturesKOpsAndOneAndThoseBehindBarriersThenReplaysThem) {
   const auto algorithm = test_algorithm(recording("test_recording"));
   EXPECT_EQ(steps_of(algorithm, Mode::graph, Placement::out_of_place, 24),
-            (Steps{"eeeeeee", "rrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+            (Steps{"eeeeeeeeeee", "rrrrrrrrrrrrrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
 }
 
 TEST(Schedule, GraphInPlaceCapturesTwoOpsToo) {
   const auto algorithm = test_algorithm(recording("test_recording"));
   EXPECT_EQ(steps_of(algorithm, Mode::graph, Placement::in_place, 24),
-            (Steps{"eeeeeeeee", "rrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+            (Steps{"eeeeeeeeeeeee", "rrrrrrrrrrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
 }
 
 TEST(Schedule, NoBytesAreNotCaptured) {
   const auto algorithm = test_algorithm(recording("test_recording"));
   EXPECT_EQ(steps_of(algorithm, Mode::graph, Placement::out_of_place, 0),
-            (Steps{"", "eeeeeeeerrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr", "eeerrreeerrr"}));
+            (Steps{"", "eeeeeeeeeeeeeeeeeeerrrrrrrrrrrrrrrrrrr", "eeerrreeerrreeerrreeerrreeerrr",
+                   "eeerrreeerrr"}));
 }
 
 TEST(Schedule, ALibraryRunsOnceBeforeItIsCaptured) {
   Algorithm library = recording("test_recording_library");
   library.library = true;
   EXPECT_EQ(steps_of(test_algorithm(library), Mode::graph, Placement::out_of_place, 24),
-            (Steps{"ereeeeeee", "rrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+            (Steps{"ereeeeeeeeeee", "rrrrrrrrrrrrrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
 }
 
 TEST(Schedule, EagerSamplesStayBelowTheLaunchQueue) {
   Algorithm many = recording("test_recording_launches");
   many.launches_per_op = [](const Case&) { return 200; };
   int ops = 0;
-  EXPECT_EQ(steps_of(test_algorithm(many), Mode::eager, Placement::out_of_place, 24, &ops),
-            (Steps{"", "eeeeeeeerrrrrrrr", "eerreerreerreerreerr", "eerreerr"}));
+  EXPECT_EQ(
+      steps_of(test_algorithm(many), Mode::eager, Placement::out_of_place, 24, &ops),
+      (Steps{"", "eeerrrereeerrrerereeerrrererereeeerrrr", "eerreerreerreerreerr", "eerreerr"}));
   EXPECT_EQ(ops, 2);
   EXPECT_EQ(steps_of(test_algorithm(many), Mode::graph, Placement::out_of_place, 24, &ops),
-            (Steps{"eeeeeee", "rrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
+            (Steps{"eeeeeeeeeee", "rrrrrrrrrrrrrrrrrrr", "rrrrrrrrrrrrrrr", "rrrrrr"}));
   EXPECT_EQ(ops, 3);
 }
 

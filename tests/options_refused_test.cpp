@@ -157,6 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--ops 10001", "--ops 10001: accepts whole numbers from 1 to 10000"},
         Refused{"--row-seconds 0", "--row-seconds 0: " + kSeconds},
         Refused{"--row-seconds inf", "--row-seconds inf: " + kSeconds},
+        Refused{"--soak 0", "--soak 0: accepts whole numbers from 1 to 10000000"},
         Refused{"--skew-us 0", "--skew-us 0: accepts numbers above 0, up to 1e+06"},
         Refused{"--skew-us 600 --timeout 0.001",
                 "--skew-us 600: accepts at most half of --timeout, 500"},

@@ -100,6 +100,7 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_EQ(parsed("--max-seconds 30").max_seconds, 30);
   EXPECT_TRUE(options.aa);
   EXPECT_FALSE(parsed("--no-aa").aa);
+  EXPECT_EQ(parsed("--soak 10000").soak, 10000);
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
   EXPECT_EQ(options.nccl_lib, "/x/libnccl.so.2");
   EXPECT_EQ(options.out, "results/a");
@@ -203,6 +204,7 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--seed N",
                            "--precision P%",
                            "--max-seconds S",
+                           "--soak CALLS",
                            "--no-aa",
                            "--allow-busy",
                            "--resume DIR",

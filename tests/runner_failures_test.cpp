@@ -22,16 +22,16 @@ TEST(Runner, AWrongContenderShowsNoTime) {
             (Lines{"one_shot_pull ok",
                    "test_wrong wrong rank 0, replay 0: 1 wrong, first output element 5",
                    "two_shot_pull ok"}));
-  EXPECT_EQ(outcome.rows[1].wrong, 8u);
+  EXPECT_EQ(outcome.rows[1].wrong, 26u);
   EXPECT_FALSE(outcome.rows[1].time);
   EXPECT_TRUE(outcome.rows[2].time);
 }
 
 TEST(Runner, WhatGoesWrongWhileTimedIsFoundBehindIt) {
-  // 8 calls in the first verification, 14 in the warm-up, 12 in the rounds and 12 behind barriers.
+  // 19 calls in the first verification, 14 in the warm-up, 12 in the rounds and 12 behind barriers.
   const auto late = test_algorithm("test_late", [](TestOp& op, Queue& queue) {
     op.allreduce(queue);
-    if (op.enqueued > 40) then(queue, [&op] { spoil(op.output(), 5); });
+    if (op.enqueued > 51) then(queue, [&op] { spoil(op.output(), 5); });
   });
   const Outcome outcome = sweep({one_case(late), one_case("one_shot_pull")});
   EXPECT_EQ(lines(outcome),
@@ -40,6 +40,60 @@ TEST(Runner, WhatGoesWrongWhileTimedIsFoundBehindIt) {
   EXPECT_FALSE(outcome.rows[0].time);
   EXPECT_EQ(outcome.samples[0].size(), 0u);
   EXPECT_EQ(outcome.samples[1].size(), 6u);
+}
+
+TEST(Runner, WhatGoesWrongInATimedRoundIsFoundInIt) {
+  // The last of the chained calls, and so the one whose outputs are left.
+  const auto late = test_algorithm("test_late_in_round", [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.enqueued == 51) then(queue, [&op] { spoil(op.output(), 5); });
+  });
+  const Outcome outcome = sweep({one_case(late), one_case("one_shot_pull")});
+  EXPECT_EQ(
+      lines(outcome),
+      (Lines{"test_late_in_round wrong in a timed round: rank 0, replay 0: 1 wrong, first output "
+             "element 5",
+             "one_shot_pull ok"}));
+  EXPECT_EQ(outcome.rows[0].wrong, 2u);
+  EXPECT_FALSE(outcome.rows[0].time);
+}
+
+TEST(Runner, InPlaceAFewOpsAreCheckedBehindEachRound) {
+  // 16 calls in the first verification, 14 in the warm-up, 6 in the round.
+  const auto late = test_algorithm("test_late_in_place", [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.enqueued == 38) then(queue, [&op] { spoil(op.output(), 5); });
+  });
+  Case point = one_case(late);
+  point.placement = Placement::in_place;
+  EXPECT_EQ(lines(sweep({point})),
+            (Lines{"test_late_in_place wrong in a timed round: rank 0, replay 0: 1 wrong, first "
+                   "output element 5"}));
+}
+
+TEST(Runner, ASoakFindsWhatGoesWrongInFewOfManyCalls) {
+  const auto rare = test_algorithm("test_rare", [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.enqueued == 70 || op.enqueued == 90) then(queue, [&op] { spoil(op.output(), 5); });
+  });
+  Options options = quick();
+  options.soak = 100;
+  EXPECT_EQ(lines(sweep({one_case(rare), one_case("one_shot_pull")}, options)),
+            (Lines{"test_rare wrong in 100 checked calls: rank 0, replay 0: 2 wrong, first output "
+                   "element 5",
+                   "one_shot_pull ok"}));
+}
+
+TEST(Runner, RowsSayHowFarSumsAreOff) {
+  const Outcome outcome = sweep({one_case("one_shot_pull", 3), one_case("ring_simple", 3)});
+  for (const Row& row : outcome.rows) {
+    EXPECT_GT(row.max_ulp, 0);
+    EXPECT_GT(row.max_abs_err, 0);
+    EXPECT_EQ(row.bitwise_ranks, true);
+    EXPECT_EQ(row.bitwise_runs, true);
+  }
+  EXPECT_LE(outcome.rows[0].max_ulp, 0.5);
+  EXPECT_GT(outcome.rows[1].max_ulp, 0.5);  // it rounds twice
 }
 
 /// Rows of a right contender, `bad` and another right one, at two points.

@@ -41,13 +41,13 @@ std::string enqueued(std::uint64_t seed, bool aa) {
 
 std::string visits(std::uint64_t seed) {
   const std::string log = enqueued(seed, false);
-  EXPECT_EQ(log.size(), 105u);
-  // Verified (8 calls) and warmed up (5, and 2 behind barriers) one after the other; verified again
+  EXPECT_EQ(log.size(), 171u);
+  // Verified (19 calls) and warmed up (5, and 2 behind barriers) one after the other; verified again
   // after the rounds.
-  EXPECT_EQ(log.substr(0, 45), "aaaaaaaaaaaaaaabbbbbbbbbbbbbbbccccccccccccccc");
-  EXPECT_EQ(log.substr(81), "aaaaaaaabbbbbbbbcccccccc");
+  EXPECT_EQ(log.substr(0, 78), std::string(26, 'a') + std::string(26, 'b') + std::string(26, 'c'));
+  EXPECT_EQ(log.substr(114), std::string(19, 'a') + std::string(19, 'b') + std::string(19, 'c'));
   std::string visited;
-  for (std::size_t i = 45; i < 81; i += 2) {
+  for (std::size_t i = 78; i < 114; i += 2) {
     EXPECT_EQ(log[i], log[i + 1]);
     visited += log[i];
   }
@@ -77,11 +77,13 @@ TEST(Order, FollowsTheSeed) {
 TEST(Order, TheFirstContenderIsMeasuredTwiceAmongTheOthers) {
   const std::string log = enqueued(1, true);
   // As above, but the copy's visits enqueue nothing behind a barrier: 7 letters a round.
-  ASSERT_EQ(log.size(), 134u);
-  EXPECT_EQ(log.substr(0, 60), "aaaaaaaaaaaaaaabbbbbbbbbbbbbbbcccccccccccccccaaaaaaaaaaaaaaa");
-  EXPECT_EQ(log.substr(102), "aaaaaaaabbbbbbbbccccccccaaaaaaaa");
+  ASSERT_EQ(log.size(), 222u);
+  EXPECT_EQ(log.substr(0, 104), std::string(26, 'a') + std::string(26, 'b') + std::string(26, 'c') +
+                                    std::string(26, 'a'));
+  EXPECT_EQ(log.substr(146), std::string(19, 'a') + std::string(19, 'b') + std::string(19, 'c') +
+                                 std::string(19, 'a'));
   for (std::size_t round = 0; round < 6; ++round) {
-    std::string visited = log.substr(60 + round * 7, 7);
+    std::string visited = log.substr(104 + round * 7, 7);
     std::sort(visited.begin(), visited.end());
     EXPECT_EQ(visited, "aaabbcc");
   }

@@ -71,6 +71,8 @@ struct Algorithm {
       false;  ///< a library drives it (NCCL): the incumbent of "vs nccl", no duplicate devices
   bool host_transport =
       false;  ///< of its peers it touches signals and scratch memory alone, and these may lie in host memory
+  /// Adds in fp32 and rounds the sum once, where others may round after each addition: how far a sum may be off.
+  bool rounds_once = false;
   /// What Op::ran has to say before its "/", if it knows; else the row is an error. Empty: anything.
   std::string must_run{};
   /// Why it cannot run this case, or nothing. The same answer on all ranks; empty function: it runs

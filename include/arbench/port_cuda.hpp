@@ -63,6 +63,9 @@ class Exec {
   __device__ void min_local(unsigned long long* word, unsigned long long value) const {
     atomicMin(word, value);
   }
+  __device__ void max_local(unsigned long long* word, unsigned long long value) const {
+    if (*static_cast<volatile unsigned long long*>(word) < value) atomicMax(word, value);
+  }
   __device__ bool claim_local(std::uint32_t* word) const { return atomicExch(word, 1u) == 0; }
   __device__ std::uint32_t host_word(const std::uint32_t* word) const {
     return *static_cast<const volatile std::uint32_t*>(word);

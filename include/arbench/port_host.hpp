@@ -101,6 +101,12 @@ class Exec {
     while (value < seen && !ref.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
     }
   }
+  void max_local(unsigned long long* word, unsigned long long value) const {
+    std::atomic_ref ref(*word);
+    auto seen = ref.load(std::memory_order_relaxed);
+    while (value > seen && !ref.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
+  }
   bool claim_local(std::uint32_t* word) const {
     return std::atomic_ref(*word).exchange(1, std::memory_order_relaxed) == 0;
   }

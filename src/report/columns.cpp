@@ -21,6 +21,8 @@ Cell number(std::optional<double> value) {
   return value && std::isfinite(*value) ? Cell(*value) : Cell();
 }
 
+Cell yes_no(std::optional<bool> value) { return value ? integer(*value) : Cell(); }
+
 /// For what later work measures: the column has its place, and older files read like newer ones.
 Cell not_measured(Context) { return {}; }
 
@@ -160,12 +162,18 @@ constexpr Column kColumns[] = {
      [](Context c) { return timed(c.row) ? number(c.row.pct_floor()) : Cell(); }},
     {"wrong", "wrong elements over all ranks; empty: nothing was checked",
      [](Context c) { return c.row.wrong ? Cell(*c.row.wrong) : Cell(); }},
-    {"max_ulp", "largest error against fp64, units in the last place", not_measured},
-    {"max_abs_err", "largest error against fp64", not_measured},
+    {"max_ulp", "random data: largest error against fp64, units in the sum's last place",
+     [](Context c) { return number(c.row.max_ulp); }},
+    {"max_abs_err", "random data: largest error against fp64",
+     [](Context c) { return number(c.row.max_abs_err); }},
+    {"bitwise_ranks", "random data: 1: all ranks have the same bits",
+     [](Context c) { return yes_no(c.row.bitwise_ranks); }},
+    {"bitwise_runs", "random data: 1: the same bits call after call",
+     [](Context c) { return yes_no(c.row.bitwise_runs); }},
     {"sm_mhz_min", "lowest SM clock of any GPU, behind the chained samples of each round, MHz",
      [](Context c) { return timed(c.row) ? number(c.row.sm_mhz_min) : Cell(); }},
     {"throttled", "1: power or heat held a GPU's clocks down in a round and two repetitions",
-     [](Context c) { return c.row.throttled ? integer(*c.row.throttled) : Cell(); }},
+     [](Context c) { return yes_no(c.row.throttled); }},
     {"aa_pct", "A/A band of the point: two measurements of one contender differ by so many percent",
      [](Context c) { return number(c.row.aa_pct); }},
     {"stopped", "why no round followed: rounds, precision or budget (--max-seconds)",
