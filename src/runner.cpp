@@ -105,7 +105,7 @@ class Group {
     try {
       if (!world_) {
         world_.emplace(config(), cases_and_copies(), &seconds_);
-        if (hooks_.throttled) world_->watch([this] { return hooks_.throttled(cases_[0].devices); });
+        if (hooks_.look) world_->watch([this] { return look(); });
       } else if (world_lost_) {
         world_->restart();
       }
@@ -116,6 +116,12 @@ class Group {
       for (Contender* contender : live) settle(*contender, failed.status, failed.what());
       return false;
     }
+  }
+
+  Sight look() const {
+    Sight sight = hooks_.look(cases_[0].devices);
+    if (!crosses_links(cases_[0])) sight.links.clear();
+    return sight;
   }
 
   WorldConfig config() const {
@@ -159,6 +165,12 @@ bool same_world(const Case& a, const Case& b) {
 }
 
 }  // namespace
+
+std::vector<Case> runnable(const std::vector<Case>& cases, const Options& options) {
+  std::vector<Case> found = cases;
+  std::erase_if(found, [&](const Case& point) { return refusal(point, options).has_value(); });
+  return found;
+}
 
 void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,
          const RunHooks& hooks) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "doctor_machine.hpp"
+#include "runner.hpp"
 
 namespace arbench {
 namespace {
@@ -292,6 +293,14 @@ TEST(Estimate, IsRowsTimesSecondsPerRow) {
   EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({})), 165);
   EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({"--row-seconds", "0.8"})), 330);
   EXPECT_DOUBLE_EQ(estimate_seconds({}, parsed({})), 0);
+}
+
+/// The default sweep of one GPU, of all that is registered; NCCL is skipped there. An algorithm more that takes it above 5
+/// minutes needs shorter rows or fewer sizes by default.
+TEST(Estimate, TheDefaultSweepOfOneGpuTakesFiveMinutesAtMost) {
+  const auto cases = cases_of({}, box(1), algorithm_names(Backend::host, {}));
+  EXPECT_GT(cases.size(), 300U);
+  EXPECT_LE(estimate_seconds(cases, parsed({})), 300);
 }
 
 }  // namespace
