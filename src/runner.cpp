@@ -1,6 +1,7 @@
 #include "runner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "arbench/algorithm.hpp"
@@ -134,6 +135,8 @@ class Group {
     config.ops = options_.ops;
     config.max_replays = std::max(options_.replays, options_.skew_us > 0 ? config.ranks() : 1);
     config.skew_us = options_.skew_us;
+    config.slow_algorithms = options_.slow_algorithms;
+    config.slow_ops = static_cast<int>(std::lround(options_.slow_pct * options_.ops / 100));
     config.nccl_loopback = options_.nccl_loopback;
     return config;
   }
