@@ -285,6 +285,16 @@ TEST(Defaults, FillInSizesAndLeaveWhatWasAskedFor) {
   EXPECT_TRUE(with_defaults(parsed({"--model", "glm-4.5"}), Backend::cuda).sizes.empty());
 }
 
+TEST(Slow, AGlobThatMatchesNothingThatRunsIsRefused) {
+  EXPECT_EQ(refusal({"--slow", "ring_*:5", "--mode", "graph", "--algo", "nccl_auto"}, box(2)),
+            "--slow ring_*: matches none of what runs, nccl_auto");
+  EXPECT_EQ(
+      seen<std::string>(cases_of({"--slow", "nccl_*:5", "--mode", "graph"}, box(2), kAlgorithms),
+                        [](const Case& point) { return point.algorithm; })
+          .size(),
+      4U);
+}
+
 TEST(Estimate, IsRowsTimesSecondsPerRow) {
   const auto cases = cases_of({}, box(8), kAlgorithms);
   ASSERT_EQ(cases.size(), 264U);
