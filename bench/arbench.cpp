@@ -67,7 +67,8 @@ int list(const Options& options, const Machine& machine) {
 
 int dry_run(const std::vector<Case>& cases, const Options& options) {
   for (const Case& point : cases) std::printf("%s\n", point.name().c_str());
-  std::printf("%zu cases, about %.0f s\n", cases.size(), estimate_seconds(cases, options));
+  std::printf("%zu cases, about %.0f s\n", cases.size(),
+              estimate_seconds(runnable(cases, options), options));
   return 0;
 }
 
@@ -130,16 +131,30 @@ std::string google_benchmark_path(const Options& options) {
   return path;
 }
 
+std::set<int> devices_of(const std::vector<Case>& cases) {
+  std::set<int> devices;
+  for (const Case& point : cases) devices.insert(point.devices.begin(), point.devices.end());
+  return devices;
+}
+
 /// Throws UsageError when somebody else uses one of the GPUs, unless that is allowed.
 void refuse_busy(const std::vector<Case>& cases, const Options& options, const Machine& machine,
                  const Nvml& nvml) {
-  std::set<int> devices;
-  for (const Case& point : cases) devices.insert(point.devices.begin(), point.devices.end());
+  const std::set<int> devices = devices_of(cases);
   const auto text = busy_text(nvml, machine.gpus, {devices.begin(), devices.end()});
   if (text.empty()) return;
   if (!options.allow_busy)
     throw UsageError(text + "; free it, choose others by --devices, or accept it by --allow-busy");
   spdlog::warn("{}", text);
+}
+
+/// One line for each setting of the GPUs that makes times drift.
+void warn_of_settings(const std::vector<Case>& cases, const Machine& machine) {
+  const std::set<int> devices = devices_of(cases);
+  std::vector<Gpu> used = machine.gpus;
+  std::erase_if(used, [&](const Gpu& gpu) { return devices.count(gpu.device) == 0; });
+  for (const Finding& finding : examine_settings(used))
+    spdlog::warn("{}; to change it: {}", finding.text, finding.what_to_do);
 }
 
 /// False when it was interrupted. Rows come into `progress`.
@@ -160,8 +175,8 @@ bool measure(const Options& options, const Machine& machine, const Nvml* nvml, W
   };
   RunHooks hooks{add, show_progress, writer ? &google_benchmark : nullptr, &seconds, {}};
   if (nvml && *nvml)
-    hooks.throttled = [&](const std::vector<int>& devices) {
-      return any_throttled(*nvml, machine.gpus, devices);
+    hooks.look = [&](const std::vector<int>& devices) {
+      return look(*nvml, machine.gpus, devices);
     };
   try {
     run(progress.left, options, machine, hooks);
@@ -188,7 +203,6 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
   if (backend == Backend::cuda && !settled.dry_run) {
     nvml.emplace();
     refuse_busy(cases, settled, machine, *nvml);
-    facts["gpu_settings"] = settings_json(*nvml, machine.gpus);
   }
   std::unique_ptr<Writer> writer;
   if (!settled.out.empty() && !settled.dry_run) writer = open_folder(settled, facts, progress);
@@ -196,10 +210,11 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
   if (const auto text = remark(settled, machine); !text.empty()) spdlog::info("{}", text);
   if (settled.dry_run) return dry_run(cases, settled);
   if (nvml && !*nvml) spdlog::info("no NVML: busy and throttled GPUs are not noticed");
+  if (backend == Backend::cuda) warn_of_settings(cases, machine);
   if (settled.resume)
     spdlog::info("{} of {} rows are done", cases.size() - progress.left.size(), cases.size());
   spdlog::info("{} cases, about {:.0f} s, seed {}", progress.left.size(),
-               estimate_seconds(progress.left, settled), settled.seed);
+               estimate_seconds(runnable(progress.left, settled), settled), settled.seed);
   const bool whole =
       measure(settled, machine, nvml ? &*nvml : nullptr, writer.get(), progress, seconds);
   if (!whole)

@@ -105,19 +105,15 @@ Finding examine_code(const Machine& m, const Gpu& gpu) {
 
 std::optional<Finding> examine_link(const Gpu& gpu) {
   if (gpu.link_generation == 0 || gpu.max_link_generation == 0) return std::nullopt;
-  const auto text = [](int generation, int width) {
-    return "gen " + std::to_string(generation) + " x" + std::to_string(width);
-  };
-  const std::string now = text(gpu.link_generation, gpu.link_width);
+  const std::string now = link_text(gpu.link_generation, gpu.link_width);
   if (gpu.link_generation >= gpu.max_link_generation && gpu.link_width >= gpu.max_link_width)
     return Finding{Level::ok, "link", "PCIe link is " + now + ", its maximum", ""};
   const bool narrow = gpu.link_width < gpu.max_link_width;
   return Finding{narrow ? Level::warning : Level::note, "link",
                  "PCIe link is " + now + " now, " +
-                     text(gpu.max_link_generation, gpu.max_link_width) +
+                     link_text(gpu.max_link_generation, gpu.max_link_width) +
                      " at most: it may be idle; under load is what counts",
-                 std::string("read it again during a run: nvidia-smi --query-gpu="
-                             "pcie.link.gen.current,pcie.link.width.current --format=csv") +
+                 std::string("arbench run reads it while data flow: columns pcie_gen, pcie_width") +
                      (narrow ? "; if it stays, check slot, riser and bifurcation" : "")};
 }
 
@@ -227,6 +223,7 @@ std::vector<Finding> examine(const Machine& m) {
       m, [&](const Gpu& gpu) { return examine_code(m, gpu); }, findings);
   examine_nccl(m, findings);
   examine_each(m, examine_link, findings);
+  for (Finding& finding : examine_settings(m.gpus)) findings.push_back(std::move(finding));
   examine_peers(m, findings);
   if (m.gpus.size() == 1 && !m.mps)
     findings.push_back({Level::note, "mps",

@@ -14,11 +14,18 @@ struct Finding {
   /// mislead. problem: some device or all of CUDA cannot run.
   enum class Level { ok, note, warning, problem };
   Level level = Level::ok;
-  std::string topic;  ///< "driver", "toolkit", "devices", "code", "nccl", "link", "peers" or "mps"
-  std::string text;   ///< one line
+  std::string
+      topic;  ///< "driver", "toolkit", "devices", "code", "nccl", "link", "clocks", "persistence",
+              ///< "power", "peers" or "mps"
+  std::string text;        ///< one line
   std::string what_to_do;  ///< one line, empty for ok
   bool operator==(const Finding&) const = default;
 };
+
+/// Settings that make times drift or not those of the default: SM clocks that look unlocked, persistence mode off, a power cap
+/// below the default; one finding for all GPUs of which the same is true, with the nvidia-smi line to type. What is unknown
+/// gives none.
+std::vector<Finding> examine_settings(const std::vector<Gpu>& gpus);
 
 /// All findings, in the order of the topics above. GPUs of which the same is true share one
 /// finding.

@@ -25,11 +25,11 @@ std::string joined(const std::vector<std::string>& words) {
   return all.empty() ? "not recorded" : all;
 }
 
-std::string link_text(const Gpu& gpu) {
+std::string link_facts(const Gpu& gpu) {
   if (gpu.link_generation == 0) return "unknown (no NVML)";
-  return "gen " + std::to_string(gpu.link_generation) + " x" + std::to_string(gpu.link_width) +
-         " now, gen " + std::to_string(gpu.max_link_generation) + " x" +
-         std::to_string(gpu.max_link_width) + " at most (an idle link may read lower)";
+  return link_text(gpu.link_generation, gpu.link_width) + " now, " +
+         link_text(gpu.max_link_generation, gpu.max_link_width) +
+         " at most (an idle link may read lower)";
 }
 
 void version_facts(std::ostream& out, const Machine& m) {
@@ -58,7 +58,7 @@ void gpu_facts(std::ostream& out, const Gpu& gpu) {
        "compute capability " + std::to_string(gpu.major) + "." + std::to_string(gpu.minor) + ", " +
            std::to_string(gpu.multiprocessors) + " SMs, " + memory.str());
   fact(out, "", "code: " + (gpu.has_code ? gpu.code : "none runs (" + gpu.code + ")"));
-  fact(out, "", "PCIe link: " + link_text(gpu));
+  fact(out, "", "PCIe link: " + link_facts(gpu));
 }
 
 /// A row per device that reads or writes, a column per device that holds the memory.

@@ -1,3 +1,5 @@
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -25,6 +27,12 @@ std::string fault_text(const Fault& fault) {
   return "rank " + std::to_string(fault.rank) + " waited in vain for " + peer + " in block " +
          std::to_string(fault.block) + " (wanted " + std::to_string(fault.wanted) + ", saw " +
          std::to_string(fault.seen) + ")";
+}
+
+/// What a row says that was made slower by --slow.
+std::string slow_text(int ops, int more) {
+  return "slowed down on purpose: " + std::to_string(ops + more) + " ops run, " +
+         std::to_string(ops) + " are counted";
 }
 
 }  // namespace
@@ -250,6 +258,10 @@ Opened Driver::open(int index, const Case& point) {
   const int launches = slot->algorithm->launches_per_op(point);
   slot->ops = opened.ops = ops_per_sample(point, launches);
   slot->pairs = opened.pairs = ops_per_sample(point, launches + 1);
+  if (fnmatch(config_.slow_algorithms.c_str(), point.algorithm.c_str(), 0) == 0)
+    slot->more_ops = config_.slow_ops;
+  if (slot->more_ops > 0)
+    opened.remark += (opened.remark.empty() ? "" : "; ") + slow_text(slot->ops, slot->more_ops);
   const Scratch scratch = slot->algorithm->scratch(point);
   slot->memory = allocate(Kind::signals, kScratchOffset + padded(scratch.bytes));
   for (void* memory : slot->memory.own) {
@@ -330,7 +342,7 @@ std::unique_ptr<Graph> Driver::capture(const std::function<void()>& enqueue) {
 }
 
 void Driver::capture_all(Slot& slot) {
-  for (const int ops : {slot.ops, slot.chain_ops, 1})
+  for (const int ops : {slot.ops + slot.more_ops, slot.chain_ops, 1})
     if (!slot.graphs.contains(ops)) slot.graphs[ops] = capture([&] { enqueue_ops(slot, ops); });
   for (const Sequence sequence : {Sequence::isolated, Sequence::barriers})
     slot.barrier_graphs[sequence] = capture([&] { enqueue_barriers(slot, sequence); });
@@ -382,7 +394,7 @@ void Driver::enqueue_barriers(Slot& slot, Sequence sequence) {
 
 /// One sample's work, in the mode of the case.
 void Driver::replay(Slot& slot, Sequence sequence) {
-  if (!with_barriers(sequence)) return replay_ops(slot, slot.ops);
+  if (!with_barriers(sequence)) return replay_ops(slot, slot.ops + slot.more_ops);
   if (slot.barrier_graphs.empty()) return enqueue_barriers(slot, sequence);
   stream_->replay(*slot.barrier_graphs.at(sequence));
 }

@@ -25,9 +25,11 @@ struct WorldConfig {
   Transport transport = Transport::p2p;
   std::vector<int> devices;  ///< of each rank
   double timeout_seconds = 10;
-  int ops = 20;           ///< K
-  int max_replays = 100;  ///< per round
-  double skew_us = 0;     ///< one rank after the other starts a chained sample so much later
+  int ops = 20;                 ///< K
+  int max_replays = 100;        ///< per round
+  double skew_us = 0;           ///< one rank after the other starts a chained sample so much later
+  std::string slow_algorithms;  ///< a glob; these enqueue slow_ops more per sample than are counted
+  int slow_ops = 0;
   bool nccl_loopback = false;
 
   int ranks() const { return static_cast<int>(devices.size()); }

@@ -65,9 +65,10 @@ struct Driver::Slot {
   Op op;
   std::map<int, std::unique_ptr<Graph>> graphs;               ///< by their ops; graph mode only
   std::map<Sequence, std::unique_ptr<Graph>> barrier_graphs;  ///< of `pairs` barriers; likewise
-  int sets = 1;                        ///< of buffers; op i uses set i % sets
-  int ops = 0;                         ///< per sample
-  int pairs = 0;                       ///< of a barrier and an op, per sample
+  int sets = 1;      ///< of buffers; op i uses set i % sets
+  int ops = 0;       ///< per sample, that are counted
+  int more_ops = 0;  ///< that are not, of a contender that is slowed down on purpose
+  int pairs = 0;     ///< of a barrier and an op, per sample
   std::unique_ptr<Graph> overwriting;  ///< of enqueue_overwriting(); graph mode only
   int chain_ops = 0;     ///< that follow each other in verify(): in place few keep the data exact
   double us_per_op = 0;  ///< of the warm-up, for deadlines

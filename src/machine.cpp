@@ -89,6 +89,16 @@ void try_probe_kernel(Gpu& gpu, const std::vector<std::string>& architectures) {
   cudaGetLastError();  // one device's failure is not the next one's
 }
 
+void set_settings(Gpu& gpu, const GpuSettings& found) {
+  const auto flag = [](std::optional<bool> value) { return value ? static_cast<int>(*value) : -1; };
+  gpu.persistence = flag(found.persistence);
+  gpu.sm_locked = flag(found.sm_locked);
+  gpu.power_limit_w = found.power_limit_w;
+  gpu.default_power_limit_w = found.default_power_limit_w;
+  gpu.sm_mhz = found.sm_mhz;
+  gpu.max_sm_mhz = found.max_sm_mhz;
+}
+
 Gpu gpu_facts(int device, const Nvml& nvml, const std::vector<std::string>& architectures) {
   Gpu gpu;
   gpu.device = device;
@@ -103,7 +113,7 @@ Gpu gpu_facts(int device, const Nvml& nvml, const std::vector<std::string>& arch
   gpu.minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
   gpu.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
   gpu.l2_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize, device));
-  // Before the probe kernel wakes the link, so that "now" is what other tools show too.
+  // Before the probe kernel wakes link and clocks, so that "now" is what other tools show too.
   const PcieLink link = nvml.link(gpu.pci_bus_id);
   gpu.link_generation = link.generation;
   gpu.link_width = link.width;
@@ -111,6 +121,7 @@ Gpu gpu_facts(int device, const Nvml& nvml, const std::vector<std::string>& arch
   gpu.max_link_width = link.max_width;
   gpu.own_link_generation = link.own_generation;
   gpu.nvlinks = nvml.nvlinks(gpu.pci_bus_id).value_or(-1);
+  set_settings(gpu, nvml.settings(gpu.pci_bus_id));
   // Two transfers per clock. In kHz and bits: by attribute, since CUDA 13's properties lack the clock.
   gpu.memory_bytes_per_second = 2.0 * 1e3 * attribute(cudaDevAttrMemoryClockRate, device) *
                                 attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8;

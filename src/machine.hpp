@@ -25,6 +25,10 @@ struct Gpu {
   int own_link_generation = 0;                      ///< of this GPU in any slot; 0 unknown
   int nvlinks = -1;                                 ///< that are up; -1 unknown
   double memory_bytes_per_second = 0;               ///< peak of its memory bus; 0 unknown
+  // Settings of the user (nvml.hpp), read before anything of this program ran on it. -1 or 0: unknown.
+  int persistence = -1, sm_locked = -1;  ///< 0 no, 1 yes
+  double power_limit_w = 0, default_power_limit_w = 0;
+  int sm_mhz = 0, max_sm_mhz = 0;
 };
 
 struct Machine {
@@ -45,6 +49,11 @@ struct Machine {
   std::vector<std::vector<bool>>
       peer_access;  ///< [from][to] cudaDeviceCanAccessPeer; the diagonal is true
 };
+
+/// "gen 5 x16"
+inline std::string link_text(int generation, int width) {
+  return "gen " + std::to_string(generation) + " x" + std::to_string(width);
+}
 
 /// What cuda_error begins with when the asking itself failed (hung or crashed), so that nothing is
 /// known.

@@ -27,6 +27,8 @@ constexpr unsigned kMostNvlinks = 18;  // NVML_NVLINK_MAX_LINKS
 constexpr int kSmClock = 1;            // NVML_CLOCK_SM
 /// nvmlClocksThrottleReasonSwPowerCap, HwSlowdown, SwThermalSlowdown, HwThermalSlowdown, HwPowerBrakeSlowdown
 constexpr unsigned long long kSlowdown = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+constexpr unsigned long long kIdle = 0x1,
+                             kSetting = 0x2;  // ...ReasonGpuIdle, ...ApplicationsClocksSetting
 
 struct CloseLibrary {
   void operator()(void* library) const { dlclose(library); }
@@ -60,7 +62,7 @@ struct Nvml::Loaded {
   Status (*process_name)(unsigned, char*, unsigned) = nullptr;
   Status (*utilization)(Device, Utilization*) = nullptr;
   Status (*reasons)(Device, unsigned long long*) = nullptr;
-  LinkQuery *persistence = nullptr, *power_limit = nullptr;
+  LinkQuery *persistence = nullptr, *power_limit = nullptr, *default_power_limit = nullptr;
   Status (*clock)(Device, int, unsigned*) = nullptr;
   Status (*max_clock)(Device, int, unsigned*) = nullptr;
 };
@@ -86,6 +88,7 @@ Nvml::Nvml(const char* library) {
   find(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", loaded->reasons);
   find(handle, "nvmlDeviceGetPersistenceMode", loaded->persistence);
   find(handle, "nvmlDeviceGetEnforcedPowerLimit", loaded->power_limit);
+  find(handle, "nvmlDeviceGetPowerManagementDefaultLimit", loaded->default_power_limit);
   find(handle, "nvmlDeviceGetClockInfo", loaded->clock);
   find(handle, "nvmlDeviceGetMaxClockInfo", loaded->max_clock);
   if (!loaded->init || !loaded->shutdown || loaded->init() != kSuccess) return;
@@ -168,10 +171,14 @@ GpuSettings Nvml::settings(const std::string& pci_bus_id) const {
   if (loaded_->persistence && loaded_->persistence(device, &value) == kSuccess)
     settings.persistence = value != 0;
   settings.power_limit_w = ask(loaded_->power_limit, device) / 1e3;
+  settings.default_power_limit_w = ask(loaded_->default_power_limit, device) / 1e3;
   if (loaded_->clock && loaded_->clock(device, kSmClock, &value) == kSuccess)
     settings.sm_mhz = static_cast<int>(value);
   if (loaded_->max_clock && loaded_->max_clock(device, kSmClock, &value) == kSuccess)
     settings.max_sm_mhz = static_cast<int>(value);
+  unsigned long long reasons = 0;
+  const bool known = loaded_->reasons && loaded_->reasons(device, &reasons) == kSuccess;
+  if (known && (reasons & (kSetting | kIdle)) != 0) settings.sm_locked = (reasons & kSetting) != 0;
   return settings;
 }
 

@@ -26,8 +26,11 @@ struct GpuProcess {
 /// What the user can set and a result depends on; 0 and empty: unknown.
 struct GpuSettings {
   std::optional<bool> persistence;
-  double power_limit_w = 0;  ///< enforced
+  double power_limit_w = 0, default_power_limit_w = 0;  ///< the first is the enforced one
   int sm_mhz = 0, max_sm_mhz = 0;
+  /// NVML has no question for it. True where a setting holds the clock, false where the GPU has nothing to do and lets its
+  /// clock fall, which a locked one does not (https://github.com/JuliaGPU/CUDA.jl/pull/2194).
+  std::optional<bool> sm_locked;
 };
 
 class Nvml {

@@ -1,7 +1,7 @@
 #include "nvml_state.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 namespace arbench {
@@ -56,19 +56,14 @@ std::optional<bool> any_throttled(const Nvml& nvml, const std::vector<Gpu>& gpus
   return any;
 }
 
-nlohmann::json settings_json(const Nvml& nvml, const std::vector<Gpu>& gpus) {
-  using nlohmann::json;
-  json list = json::array();
-  for (const Gpu& gpu : gpus) {
-    const GpuSettings found = nvml.settings(gpu.pci_bus_id);
-    const auto known = [](auto value) { return value > 0 ? json(value) : json(); };
-    list.push_back({{"device", gpu.device},
-                    {"persistence", found.persistence ? json(*found.persistence) : json()},
-                    {"power_limit_w", known(found.power_limit_w)},
-                    {"sm_mhz", known(found.sm_mhz)},
-                    {"max_sm_mhz", known(found.max_sm_mhz)}});
+Sight look(const Nvml& nvml, const std::vector<Gpu>& gpus, const std::vector<int>& devices) {
+  Sight sight{any_throttled(nvml, gpus, devices), {}};
+  for (const int device : std::set(devices.begin(), devices.end())) {
+    const PcieLink link = nvml.link(bus_id(gpus, device));
+    if (link.generation > 0 && link.width > 0)
+      sight.links.push_back({device, link.generation, link.width});
   }
-  return list;
+  return sight;
 }
 
 }  // namespace arbench

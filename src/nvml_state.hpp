@@ -2,13 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "machine.hpp"
 #include "nvml.hpp"
+#include "sight.hpp"
 
 namespace arbench {
 
@@ -27,7 +27,7 @@ std::string busy_text(const Nvml& nvml, const std::vector<Gpu>& gpus,
 std::optional<bool> any_throttled(const Nvml& nvml, const std::vector<Gpu>& gpus,
                                   const std::vector<int>& devices);
 
-/// For run.json: persistence mode, power limit in watts, SM clock now and at most in MHz, of each GPU; null unknown.
-nlohmann::json settings_json(const Nvml& nvml, const std::vector<Gpu>& gpus);
+/// The same, and the PCIe link of each of `devices` as it is now.
+Sight look(const Nvml& nvml, const std::vector<Gpu>& gpus, const std::vector<int>& devices);
 
 }  // namespace arbench

@@ -91,9 +91,15 @@ void set_words(Draft& draft, const Argument& argument) {
   for (const Argument& item : items(argument)) add(list, to_word<E>(item));
 }
 
+int to_ranks(const Argument& argument) {
+  const std::string accepted = "accepts whole numbers from 2 to " + std::to_string(kMaxRanks);
+  if (argument.text == "1")
+    refuse(argument, "with one rank there is nothing to reduce; " + accepted);
+  return static_cast<int>(to_integer(argument, 2, kMaxRanks));
+}
+
 void set_gpus(Draft& draft, const Argument& argument) {
-  for (const Argument& item : items(argument))
-    add(draft.options.gpus, static_cast<int>(to_integer(item, 2, kMaxRanks)));
+  for (const Argument& item : items(argument)) add(draft.options.gpus, to_ranks(item));
 }
 
 void set_devices(Draft& draft, const Argument& argument) {
@@ -106,7 +112,7 @@ void set_devices(Draft& draft, const Argument& argument) {
 
 void set_virtual(Draft& draft, const Argument& argument) {
   draft.virtual_ranks = argument;
-  draft.options.virtual_ranks = static_cast<int>(to_integer(argument, 2, kMaxRanks));
+  draft.options.virtual_ranks = to_ranks(argument);
 }
 
 template <int Geometry::*Member, int most>
@@ -132,6 +138,16 @@ void set_backend(Draft& draft, const Argument& argument) {
   accepted.insert(accepted.begin(), "auto");
   require_one_of(argument, accepted);
   draft.options.backend = from_word<Backend>(argument.text);
+}
+
+/// "ring*:3"
+void set_slow(Draft& draft, const Argument& argument) {
+  const auto colon = argument.text.rfind(':');
+  if (colon == std::string::npos || colon == 0)
+    refuse(argument, "accepts ALGO:PCT, such as ring_simple:3");
+  draft.slow = argument;
+  draft.options.slow_algorithms = argument.text.substr(0, colon);
+  draft.options.slow_pct = to_number({argument.option, argument.text.substr(colon + 1)}, 0, 100);
 }
 
 void set_loopback(Draft& draft, const Argument& argument) {
@@ -268,6 +284,10 @@ OptionGroup measuring_options() {
               "one rank after the other starts a chained sample D us late; in complete rotations "
               "per round (default: none)",
               set_skew),
+       option("--slow ALGO:PCT",
+              "slow down algorithms that match ALGO, to see what finds it: samples hold PCT % more "
+              "ops than are counted; a whole number of ops, in graph mode (default: none)",
+              set_slow),
        option("--timeout S",
               "seconds after which a wait has hung" + default_is(shown(def.timeout_seconds)),
               set_seconds<&Options::timeout_seconds>, kRun | kSelfTest),

@@ -19,7 +19,7 @@ struct Draft {
   std::optional<Argument> model, tokens;
   std::optional<Argument> devices, virtual_ranks;
   std::optional<Argument> nccl_loopback;
-  std::optional<Argument> skew_us;
+  std::optional<Argument> skew_us, slow;
   std::optional<Argument> out, resume, retry_failed;
 };
 

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "command_line.hpp"
@@ -100,6 +101,14 @@ void settle_shapes(Draft& draft) {
   draft.options.shape_elements.assign(elements.begin(), elements.end());
 }
 
+void check_slow(const Argument& slow, const Options& options) {
+  const double ops = options.slow_pct * options.ops / 100;
+  if (std::abs(ops - std::round(ops)) > 1e-9)
+    refuse(slow, "accepts whole ops of --ops " + std::to_string(options.ops) + ", multiples of " +
+                     shown(100.0 / options.ops) + " %");
+  if (options.modes != std::vector{Mode::graph}) refuse(slow, "needs --mode graph");
+}
+
 void check_combinations(const Draft& draft) {
   const Options& options = draft.options;
   if (draft.virtual_ranks && options.devices.size() > 1)
@@ -108,6 +117,7 @@ void check_combinations(const Draft& draft) {
   if (draft.skew_us && options.skew_us * 1e-6 > options.timeout_seconds / 2)
     refuse(*draft.skew_us,
            "accepts at most half of --timeout, " + shown(options.timeout_seconds / 2 * 1e6));
+  if (draft.slow) check_slow(*draft.slow, options);
   if (draft.nccl_loopback && options.launch != Launch::processes)
     refuse(*draft.nccl_loopback,
            "needs --launch processes, not " + std::string(word(options.launch)));

@@ -58,6 +58,10 @@ struct Options {
   double skew_us = 0;        ///< --skew-us: one rank after the other starts late
   bool aa = true;            ///< measure one contender of each point twice
   int soak = 0;              ///< checked calls of each contender before it is timed
+  /// --slow: a known slow-down, to see what finds it. Algorithms that match the glob enqueue so many percent more ops per
+  /// sample than are counted; a whole number of ops.
+  std::string slow_algorithms;
+  double slow_pct = 0;
   double precision_pct = 0;  ///< stop when all intervals are narrower to each side; 0: never
   double max_seconds = 0;    ///< per row, instead of `rounds` as the most; 0: none
   double timeout_seconds = 10;

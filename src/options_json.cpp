@@ -37,6 +37,8 @@ nlohmann::json config_json(const Options& options) {
           {"skew_us", options.skew_us},
           {"aa", options.aa},
           {"soak", options.soak},
+          {"slow_algorithms", options.slow_algorithms},
+          {"slow_pct", options.slow_pct},
           {"precision_pct", options.precision_pct},
           {"max_seconds", options.max_seconds},
           {"timeout_seconds", options.timeout_seconds},

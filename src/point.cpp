@@ -34,6 +34,8 @@ void reset(Contender& contender) {
   contender.row.bitwise_runs.reset();
   contender.row.aa_pct.reset();
   contender.row.throttled.reset();
+  contender.row.pcie_generation = contender.row.pcie_width = 0;
+  contender.sight = {};
   contender.rounds.clear();
   for (auto* us :
        {&contender.cpu_us, &contender.isolated_us, &contender.barrier_us, &contender.start_skew_us,
@@ -62,6 +64,18 @@ void keep_what_is_beside(Contender& contender) {
       *std::max_element(contender.clock_error_us.begin(), contender.clock_error_us.end());
   if (!contender.sm_mhz.empty())
     row.sm_mhz_min = *std::min_element(contender.sm_mhz.begin(), contender.sm_mhz.end());
+}
+
+/// The slowest of the links that the data took.
+void keep_links(Contender& contender, const std::vector<Gpu>& gpus) {
+  Row& row = contender.row;
+  for (const LinkNow& link : contender.sight.links) {
+    const bool first = row.pcie_width == 0;
+    row.pcie_generation = first ? link.generation : std::min(row.pcie_generation, link.generation);
+    row.pcie_width = first ? link.width : std::min(row.pcie_width, link.width);
+  }
+  if (const auto slow = slow_links(contender.sight.links, gpus); !slow.empty())
+    remark(contender, slow);
 }
 
 /// "ring/ll" is not what a tree should run. What is unverified may be anything.
@@ -286,8 +300,8 @@ void Point::visit(Contender& contender, int round) {
   set_.file.run(
       {contender.row.point.name(), contender.replays, round, set_.options.rounds, listed}, [&] {
         result = checked_round(contender);
-        for (int i = 0; !contender.done && i < kMostRepetitions && result.throttled.value_or(false);
-             ++i)
+        for (int i = 0;
+             !contender.done && i < kMostRepetitions && result.sight.throttled.value_or(false); ++i)
           result = checked_round(contender);
         return result.worst;
       });
@@ -314,8 +328,8 @@ void Point::keep(Contender& contender, int round, const RoundResult& result) {
     contender.samples.push_back({round, replay, -1, result.worst[replay]});
     set_.seconds.timed += result.worst[replay] * contender.row.ops_per_graph * 1e-6;
   }
-  if (result.throttled)
-    contender.row.throttled = contender.row.throttled.value_or(false) || *result.throttled;
+  contender.sight.add(result.sight);
+  contender.row.throttled = contender.sight.throttled;
   contender.rounds.push_back(result.worst);
   contender.cpu_us.push_back(result.cpu_us);
   if (result.sm_mhz > 0) contender.sm_mhz.push_back(result.sm_mhz);
@@ -332,6 +346,7 @@ void Point::conclude(Contender& contender) {
   contender.row.cpu_us_median = median(contender.cpu_us);
   const bool copy = copy_ && &contender == &*copy_;
   if (!copy) keep_what_is_beside(contender);
+  keep_links(contender, set_.machine.gpus);
   const Case& point = contender.row.point;
   if (point.launch == Launch::processes && point.is_virtual() && point.backend == Backend::cuda &&
       !set_.machine.mps)

@@ -12,6 +12,7 @@
 #include "options.hpp"
 #include "result.hpp"
 #include "seconds.hpp"
+#include "sight.hpp"
 #include "world.hpp"
 
 namespace arbench {
@@ -28,6 +29,7 @@ struct Contender {
   std::vector<double> clock_error_us, sm_mhz;  ///< by round
   bool stamped = false;                        ///< its chained samples show the skew
   std::vector<Sample> samples;
+  Sight sight;                 ///< of its rounds
   std::optional<Floor> floor;  ///< a median below it fails the row
   bool done = false;           ///< its row is final: it could not run, or it failed
 };

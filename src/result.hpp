@@ -73,6 +73,8 @@ struct Row {
 
   std::optional<bool>
       throttled;  ///< a GPU slowed down in a round and its repetitions; empty unknown
+  /// Lowest of the GPUs' PCIe links while rounds ran; 0: unknown, or no data cross one.
+  int pcie_generation = 0, pcie_width = 0;
 
   /// Bytes per second over 1e9: bytes / time. Empty without a time or bytes.
   std::optional<double> algbw_gbps() const;

@@ -1,6 +1,7 @@
 #include "runner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "arbench/algorithm.hpp"
@@ -105,7 +106,7 @@ class Group {
     try {
       if (!world_) {
         world_.emplace(config(), cases_and_copies(), &seconds_);
-        if (hooks_.throttled) world_->watch([this] { return hooks_.throttled(cases_[0].devices); });
+        if (hooks_.look) world_->watch([this] { return look(); });
       } else if (world_lost_) {
         world_->restart();
       }
@@ -118,6 +119,12 @@ class Group {
     }
   }
 
+  Sight look() const {
+    Sight sight = hooks_.look(cases_[0].devices);
+    if (!crosses_links(cases_[0])) sight.links.clear();
+    return sight;
+  }
+
   WorldConfig config() const {
     WorldConfig config;
     config.backend = cases_[0].backend;
@@ -128,6 +135,8 @@ class Group {
     config.ops = options_.ops;
     config.max_replays = std::max(options_.replays, options_.skew_us > 0 ? config.ranks() : 1);
     config.skew_us = options_.skew_us;
+    config.slow_algorithms = options_.slow_algorithms;
+    config.slow_ops = static_cast<int>(std::lround(options_.slow_pct * options_.ops / 100));
     config.nccl_loopback = options_.nccl_loopback;
     return config;
   }
@@ -159,6 +168,12 @@ bool same_world(const Case& a, const Case& b) {
 }
 
 }  // namespace
+
+std::vector<Case> runnable(const std::vector<Case>& cases, const Options& options) {
+  std::vector<Case> found = cases;
+  std::erase_if(found, [&](const Case& point) { return refusal(point, options).has_value(); });
+  return found;
+}
 
 void run(const std::vector<Case>& cases, const Options& options, const Machine& machine,
          const RunHooks& hooks) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "options.hpp"
 #include "result.hpp"
 #include "seconds.hpp"
+#include "sight.hpp"
 
 namespace arbench {
 
@@ -24,9 +24,12 @@ struct RunHooks {
   std::ostream* google_benchmark = nullptr;
   /// Where the time that things take is added up; may be null.
   Seconds* seconds = nullptr;
-  /// Whether one of the devices slows down now, if that is known; asked while rounds run. May be empty.
-  std::function<std::optional<bool>(const std::vector<int>& devices)> throttled{};
+  /// How these devices are now; asked while rounds run. May be empty.
+  std::function<Sight(const std::vector<int>& devices)> look{};
 };
+
+/// Those of the cases that nothing known beforehand keeps from running: what takes time. The rest become rows all the same.
+std::vector<Case> runnable(const std::vector<Case>& cases, const Options& options);
 
 /// Runs all cases, in order, one row each. Cases of one point are contenders: they are opened and
 /// verified, then timed in rounds whose order is shuffled (options.seed), then verified again; one of

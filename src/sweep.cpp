@@ -175,6 +175,11 @@ std::vector<Case> expand(const Options& options, const Machine& machine,
   const auto devices =
       backend == Backend::host ? host_devices(options, machine) : cuda_devices(options, machine);
   const auto names = chosen(options.algorithms, algorithm_names);
+  const auto slowed = [&](const std::string& name) {
+    return fnmatch(options.slow_algorithms.c_str(), name.c_str(), 0) == 0;
+  };
+  if (options.slow_pct > 0 && std::none_of(names.begin(), names.end(), slowed))
+    refuse({"--slow", options.slow_algorithms}, "matches none of what runs, " + joined(names));
   Case world;
   world.backend = backend;
   world.launch = options.launch;

@@ -358,7 +358,7 @@ void World::wait_for_replies(double expected_seconds) {
 /// Between a round's first milliseconds and its end.
 void World::look_at_devices() {
   if (!watch_ || shared_->command.verb != Verb::round) return;
-  if (const auto now = watch_()) throttled_ = throttled_.value_or(false) || *now;
+  sight_.add(watch_());
 }
 
 void World::look_after_workers() {
@@ -423,16 +423,16 @@ double World::warm_up(int index, Sequence sequence) {
 }
 
 RoundResult World::round(int index, int replays, Sequence sequence, std::uint32_t salt) {
-  throttled_.reset();
+  sight_ = {};
   for (int rank = 0; rank < config_.ranks(); ++rank)
     std::fill_n(samples_of(rank).us, replays, std::numeric_limits<double>::quiet_NaN());
   const auto known = sequence == Sequence::together ? Sequence::ops : sequence;
   call({Verb::round, index, replays, salt, sequence},
        10e-6 * us_per_op_[{index, known}] * config_.ops * replays +
            2e-6 * config_.skew_us * replays);
-  look_at_devices();  // clocks that were held down are so still
+  look_at_devices();  // clocks that were held down are so still, and links are awake
   RoundResult result;
-  result.throttled = throttled_;
+  result.sight = sight_;
   if (salt != 0) result.checked = verified();
   result.worst.assign(static_cast<std::size_t>(replays), 0);
   for (int rank = 0; rank < config_.ranks(); ++rank) {

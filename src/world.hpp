@@ -20,6 +20,7 @@
 #include "driver.hpp"
 #include "result.hpp"
 #include "seconds.hpp"
+#include "sight.hpp"
 
 namespace arbench {
 
@@ -48,10 +49,10 @@ struct RoundResult {
   double cpu_us = 0;                    ///< host enqueue time per op, slowest driver
   /// [replay] latest less earliest rank; empty where samples have no stamps, see Driver::round().
   std::vector<double> start_skew_us, end_skew_us;
-  double clock_error_us = 0;      ///< of the largest of the ranks' clock offsets
-  double sm_mhz = 0;              ///< lowest of all ranks; 0: unknown
-  std::optional<bool> throttled;  ///< what the watch saw; empty where none answered
-  Verified checked;               ///< of a round that is checked
+  double clock_error_us = 0;  ///< of the largest of the ranks' clock offsets
+  double sm_mhz = 0;          ///< lowest of all ranks; 0: unknown
+  Sight sight;                ///< what the watch saw
+  Verified checked;           ///< of a round that is checked
 };
 
 /// "rank 2 has 3 samples of 5", of the first rank without all of its own; a sample that was not taken is NaN.
@@ -78,8 +79,8 @@ class World {
   /// Ends the workers, whatever they do, and starts fresh ones; nothing is open then.
   void restart();
 
-  /// Asked now and then while a round runs, here and not in the workers: whether a device slows down, if that is known.
-  void watch(std::function<std::optional<bool>()> throttled) { watch_ = std::move(throttled); }
+  /// Asked now and then while a round runs, here and not in the workers: how the devices are.
+  void watch(std::function<Sight()> look) { watch_ = std::move(look); }
 
   const WorldConfig& config() const { return config_; }
 
@@ -118,9 +119,9 @@ class World {
   std::size_t shared_bytes_ = 0;
   std::map<std::pair<int, Sequence>, double> us_per_op_;  ///< of warm_up(), by case
   std::vector<pid_t> workers_;
-  std::function<std::optional<bool>()> watch_;
-  std::optional<bool> throttled_;  ///< what it said in this round
-  bool healthy_ = false;           ///< all workers are idle and can be asked to end
+  std::function<Sight()> watch_;
+  Sight sight_;           ///< what it saw in this round
+  bool healthy_ = false;  ///< all workers are idle and can be asked to end
 };
 
 }  // namespace arbench

@@ -55,6 +55,8 @@ Row full_row() {
   row.aa_pct = 0.25;
   row.stopped = "rounds";
   row.throttled = true;
+  row.pcie_generation = 5;
+  row.pcie_width = 16;
   return row;
 }
 
@@ -73,7 +75,8 @@ TEST(Columns, Header) {
       "lat_us_p99,lat_us_max,lat_us_mad,cv_pct,outliers_mild,outliers_severe,iso_us_median,"
       "skew_us_median,start_skew_us_median,skew_error_us,added_skew_us,cpu_us_median,algbw_"
       "GBps,busbw_GBps,pct_ring_ceiling,floor_us,pct_floor,wrong,max_ulp,"
-      "max_abs_err,bitwise_ranks,bitwise_runs,sm_mhz_min,throttled,aa_pct,stopped,status,reason\n");
+      "max_abs_err,bitwise_ranks,bitwise_runs,sm_mhz_min,throttled,pcie_gen,pcie_width,"
+      "aa_pct,stopped,status,reason\n");
 }
 
 TEST(Columns, HaveDifferentNamesAndADescriptionEach) {
@@ -91,7 +94,7 @@ TEST(Columns, LineOfAnOkRow) {
       "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,1,out_of_place,"
       "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,p2p,cuda,0,A + B,36,512,,12,1200,"
       "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,9.5,2.25,0.75,1.25,0,1.5,8.192,12."
-      "288,,1.75,25,0,0.5,0.015625,1,0,1980.5,1,0.25,rounds,ok,\n");
+      "288,,1.75,25,0,0.5,0.015625,1,0,1980.5,1,5,16,0.25,rounds,ok,\n");
 }
 
 TEST(Columns, LineOfARowThatDidNotRun) {
@@ -125,7 +128,7 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("skew_us_median":2.25,"start_skew_us_median":0.75,"skew_error_us":1.25,)"
       R"("added_skew_us":0.0,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
       R"("busbw_GBps":12.288,"pct_ring_ceiling":null,"floor_us":1.75,"pct_floor":25.0,"wrong":0,"max_ulp":0.5,)"
-      R"("max_abs_err":0.015625,"bitwise_ranks":1,"bitwise_runs":0,"sm_mhz_min":1980.5,"throttled":1,"aa_pct":0.25,"stopped":"rounds","status":"ok","reason":null})");
+      R"("max_abs_err":0.015625,"bitwise_ranks":1,"bitwise_runs":0,"sm_mhz_min":1980.5,"throttled":1,"pcie_gen":5,"pcie_width":16,"aa_pct":0.25,"stopped":"rounds","status":"ok","reason":null})");
 }
 
 TEST(Columns, OnlyAnOkRowHasATime) {

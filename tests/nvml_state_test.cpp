@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 namespace arbench {
 namespace {
 
@@ -52,19 +50,39 @@ TEST(NvmlState, NvlinksThatAreUpAreCounted) {
 }
 
 TEST(NvmlState, SettingsAreRecorded) {
-  EXPECT_EQ(
-      settings_json(Nvml(ARBENCH_FAKE_NVML), two_gpus()).dump(),
-      R"([{"device":0,"max_sm_mhz":2600,"persistence":false,"power_limit_w":600.0,"sm_mhz":2400},)"
-      R"({"device":1,"max_sm_mhz":2600,"persistence":true,"power_limit_w":600.0,"sm_mhz":2400}])");
+  const Nvml nvml(ARBENCH_FAKE_NVML);
+  const GpuSettings busy = nvml.settings("0000:01:00.0"), idle = nvml.settings("0000:02:00.0");
+  EXPECT_EQ(busy.persistence, false);
+  EXPECT_EQ(idle.persistence, true);
+  EXPECT_EQ(idle.power_limit_w, 450);
+  EXPECT_EQ(idle.default_power_limit_w, 600);
+  EXPECT_EQ(idle.sm_mhz, 2400);
+  EXPECT_EQ(idle.max_sm_mhz, 2600);
+  EXPECT_EQ(nvml.settings("0000:03:00.0").persistence, std::nullopt);
+}
+
+/// A clock that falls is not locked, one that a setting holds is; a busy GPU at full clocks tells nothing.
+TEST(NvmlState, WhetherClocksAreLockedIsReadFromTheReasonsOfTheirRate) {
+  const Nvml nvml(ARBENCH_FAKE_NVML);
+  EXPECT_EQ(nvml.settings("0000:01:00.0").sm_locked, true);
+  EXPECT_EQ(nvml.settings("0000:02:00.0").sm_locked, false);
+  EXPECT_EQ(nvml.settings("0000:04:00.0").sm_locked, std::nullopt);
+}
+
+TEST(NvmlState, ALookSeesTheLinkOfEachDeviceOnce) {
+  const Nvml nvml(ARBENCH_FAKE_NVML);
+  const Sight sight = look(nvml, two_gpus(), {1, 0, 1, 0, 5});
+  EXPECT_EQ(sight.throttled, true);
+  EXPECT_EQ(sight.links, (std::vector<LinkNow>{{0, 4, 8}, {1, 1, 16}}));
 }
 
 TEST(NvmlState, WithoutNvmlNothingIsKnown) {
   const Nvml nvml("libno-such-nvml.so.1");
   EXPECT_EQ(busy_text(nvml, two_gpus(), {0, 1}, kNoPause), "");
   EXPECT_EQ(any_throttled(nvml, two_gpus(), {0, 1}), std::nullopt);
-  EXPECT_EQ(
-      settings_json(nvml, two_gpus())[0].dump(),
-      R"({"device":0,"max_sm_mhz":null,"persistence":null,"power_limit_w":null,"sm_mhz":null})");
+  EXPECT_EQ(nvml.settings("0000:01:00.0").persistence, std::nullopt);
+  EXPECT_EQ(nvml.settings("0000:01:00.0").sm_locked, std::nullopt);
+  EXPECT_TRUE(look(nvml, two_gpus(), {0, 1}).links.empty());
 }
 
 }  // namespace

@@ -101,7 +101,12 @@ INSTANTIATE_TEST_SUITE_P(
     Ranks, CommandLine,
     testing::Values(
         Refused{"--gpus 0", "--gpus 0: accepts whole numbers from 2 to 16"},
-        Refused{"--gpus 1", "--gpus 1: accepts whole numbers from 2 to 16"},
+        Refused{"--gpus 1",
+                "--gpus 1: with one rank there is nothing to reduce; accepts whole numbers from 2 "
+                "to 16"},
+        Refused{"--gpus 4,1",
+                "--gpus 1: with one rank there is nothing to reduce; accepts whole numbers from 2 "
+                "to 16"},
         Refused{"--gpus 2,17", "--gpus 17: accepts whole numbers from 2 to 16"},
         Refused{"--gpus -2", "--gpus -2: accepts whole numbers from 2 to 16"},
         Refused{"--gpus 2,4x", "--gpus 4x: accepts whole numbers from 2 to 16"},
@@ -112,7 +117,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--devices 0,1,", "--devices 0,1,: " + kItem},
         Refused{"--devices 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0",
                 "--devices 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0: accepts at most 16 device ids"},
-        Refused{"--virtual 1", "--virtual 1: accepts whole numbers from 2 to 16"},
+        Refused{"--virtual 1",
+                "--virtual 1: with one rank there is nothing to reduce; accepts whole numbers from "
+                "2 to 16"},
         Refused{"--virtual 17", "--virtual 17: accepts whole numbers from 2 to 16"},
         Refused{"--virtual 4 --devices 0,1",
                 "--virtual 4: accepts one device beside it, not --devices 0,1"},
@@ -161,6 +168,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--skew-us 0", "--skew-us 0: accepts numbers above 0, up to 1e+06"},
         Refused{"--skew-us 600 --timeout 0.001",
                 "--skew-us 600: accepts at most half of --timeout, 500"},
+        Refused{"--slow 3", "--slow 3: accepts ALGO:PCT, such as ring_simple:3"},
+        Refused{"--slow :3", "--slow :3: accepts ALGO:PCT, such as ring_simple:3"},
+        Refused{"--slow ring*:x --mode graph", "--slow x: accepts numbers above 0, up to 100"},
+        Refused{"--slow ring*:0 --mode graph", "--slow 0: accepts numbers above 0, up to 100"},
+        Refused{"--slow ring*:3 --mode graph",
+                "--slow ring*:3: accepts whole ops of --ops 20, multiples of 5 %"},
+        Refused{"--slow ring*:5", "--slow ring*:5: needs --mode graph"},
         Refused{"--timeout 0", "--timeout 0: " + kSeconds},
         Refused{"--timeout -1", "--timeout -1: " + kSeconds},
         Refused{"--timeout nan", "--timeout nan: " + kSeconds},

@@ -101,6 +101,9 @@ TEST(Options, EveryOptionReachesItsField) {
   EXPECT_TRUE(options.aa);
   EXPECT_FALSE(parsed("--no-aa").aa);
   EXPECT_EQ(parsed("--soak 10000").soak, 10000);
+  EXPECT_EQ(options.slow_pct, 0);
+  EXPECT_EQ(parsed("--slow r*:2.5 --ops 40 --mode graph").slow_algorithms, "r*");
+  EXPECT_EQ(parsed("--slow r*:2.5 --ops 40 --mode graph").slow_pct, 2.5);
   EXPECT_TRUE(options.dry_run && options.nccl_loopback && options.verbose);
   EXPECT_EQ(options.nccl_lib, "/x/libnccl.so.2");
   EXPECT_EQ(options.out, "results/a");

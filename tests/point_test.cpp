@@ -109,8 +109,11 @@ std::string held_to_ring(const std::string& name, const std::string& ran) {
   return test_algorithm(record);
 }
 
-/// One contender in 2 rounds, while `throttled` says whether a device slows down; how many ops rank 0 enqueued.
-Row watched(std::function<std::optional<bool>(const std::vector<int>&)> throttled, int* ops) {
+using Looker = std::function<Sight(const std::vector<int>&)>;
+
+/// One contender in 2 rounds, while `look` says how the devices are; how many ops rank 0 enqueued.
+Row watched(Looker look, int* ops, const std::vector<int>& devices = {0, 1},
+            const Machine& machine = {}) {
   const auto name = test_algorithm("test_watched", [](TestOp& op, Queue& queue) {
     op.allreduce(queue);
     if (op.rank() == 0) SharedLog::get().add('v');
@@ -122,31 +125,83 @@ Row watched(std::function<std::optional<bool>(const std::vector<int>&)> throttle
     EXPECT_EQ(samples.size(), 6u);
     found = row;
   };
-  hooks.throttled = std::move(throttled);
-  run({one_case(name)}, quick(), Machine{}, hooks);
+  hooks.look = std::move(look);
+  Case point = one_case(name);
+  point.devices = devices;
+  run({point}, quick(), machine, hooks);
   *ops = static_cast<int>(logged().size());
   return found;
 }
 
 TEST(Throttled, ARoundIsRepeatedTwiceAtMostAndStays) {
   int never = 0, once = 0, always = 0, unknown = 0;
-  EXPECT_EQ(watched([](const auto&) { return false; }, &never).throttled, false);
+  EXPECT_EQ(watched([](const auto&) { return Sight{false, {}}; }, &never).throttled, false);
   EXPECT_EQ(watched({}, &unknown).throttled, std::nullopt);
-  EXPECT_EQ(watched([](const auto&) { return std::nullopt; }, &unknown).throttled, std::nullopt);
+  EXPECT_EQ(watched([](const auto&) { return Sight{}; }, &unknown).throttled, std::nullopt);
   EXPECT_EQ(unknown, never);
-  const Row slow = watched([](const auto&) { return true; }, &always);
+  const Row slow = watched([](const auto&) { return Sight{true, {}}; }, &always);
   EXPECT_EQ(slow.throttled, true);
   EXPECT_EQ(slow.status, Status::ok);
   EXPECT_TRUE(slow.time);
   EXPECT_EQ(always - never, 2 * 2 * 6);  // 2 rounds, 2 more visits each, 6 ops per visit
   const Row cured = watched(
-      [asked = 0](const std::vector<int>& devices) mutable -> std::optional<bool> {
+      [asked = 0](const std::vector<int>& devices) mutable {
         EXPECT_EQ(devices, (std::vector<int>{0, 1}));
-        return asked++ == 0;
+        return Sight{asked++ == 0, {}};
       },
       &once);
   EXPECT_EQ(cured.throttled, false);
   EXPECT_EQ(once - never, 6);
+}
+
+Machine two_gen_5_x16() {
+  Machine machine;
+  machine.gpus.resize(2);
+  for (int device = 0; device < 2; ++device) {
+    machine.gpus[device].device = device;
+    machine.gpus[device].max_link_generation = 5;
+    machine.gpus[device].max_link_width = 16;
+  }
+  return machine;
+}
+
+TEST(LinksUnderLoad, TheSlowestStandsInTheRowAndARemarkNamesIt) {
+  int ops = 0;
+  const Row slow = watched(
+      [](const auto&) {
+        return Sight{{}, {{0, 5, 16}, {1, 4, 8}}};
+      },
+      &ops, {0, 1}, two_gen_5_x16());
+  EXPECT_EQ(slow.status, Status::ok);
+  EXPECT_EQ(slow.pcie_generation, 4);
+  EXPECT_EQ(slow.pcie_width, 8);
+  EXPECT_EQ(slow.reason, "PCIe link under load: GPU 1 gen 4 x8 of gen 5 x16");
+}
+
+/// It sleeps at first, as an idle link may.
+TEST(LinksUnderLoad, ALinkThatWakesUpIsNotSlow) {
+  int ops = 0;
+  const Row row = watched(
+      [asked = 0](const auto&) mutable {
+        const int generation = asked++ == 0 ? 1 : 5;
+        return Sight{{}, {{0, generation, 16}, {1, 5, 16}}};
+      },
+      &ops, {0, 1}, two_gen_5_x16());
+  EXPECT_EQ(row.pcie_generation, 5);
+  EXPECT_EQ(row.pcie_width, 16);
+  EXPECT_EQ(row.reason, "");
+}
+
+TEST(LinksUnderLoad, AreNotReadWhereNoDataCrossThem) {
+  int ops = 0;
+  const Row row = watched(
+      [](const auto&) {
+        return Sight{{}, {{0, 1, 4}}};
+      },
+      &ops, {0, 0}, two_gen_5_x16());
+  EXPECT_EQ(row.status, Status::ok);
+  EXPECT_EQ(row.pcie_generation, 0);
+  EXPECT_EQ(row.reason, "");
 }
 
 TEST(MustRun, AnotherAlgorithmThanTheForcedOneIsAnError) {

@@ -45,6 +45,8 @@ Row full_row() {
   row.aa_pct = 0.25;
   row.stopped = "precision";
   row.throttled = false;
+  row.pcie_generation = 4;
+  row.pcie_width = 8;
   row.ran = "ring/ll";
   row.reason = "a remark, \"quoted\"";
   return row;

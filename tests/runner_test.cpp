@@ -168,6 +168,52 @@ TEST(Runner, EachTransportHasItsOwnWorld) {
             (Lines{"one_shot_push ok", "one_shot_pull ok", "one_shot_push ok"}));
 }
 
+TEST(Runner, WhatCannotRunTakesNoTime) {
+  const std::vector<Case> cases{one_case("one_shot_pull"), one_case("nccl_auto"),
+                                one_case("two_shot_pull")};
+  EXPECT_EQ(runnable(cases, quick()), (std::vector<Case>{cases[0], cases[2]}));
+}
+
+/// How many ops rank 0 runs in all for a case in graph mode.
+int ops_run(const Options& options, Outcome& outcome) {
+  const auto name = test_algorithm("test_counted", [](TestOp& op, Queue& queue) {
+    op.allreduce(queue);
+    if (op.rank() == 0) then(queue, [] { SharedLog::get().add('o'); });
+  });
+  logged();
+  Case point = one_case(name);
+  point.mode = Mode::graph;
+  outcome = sweep({point}, options);
+  return static_cast<int>(logged().size());
+}
+
+/// A verify pass of a model with 61 layers: 122 allreduces in one graph.
+TEST(Runner, AGraphHoldsAsManyOpsAsAPassHas) {
+  Options options = quick();
+  options.ops = 122;
+  Outcome outcome;
+  // Twice 2 chains and 2 single ops verified; 5 + 2 replays to warm up; 2 rounds of 3 replays for each of 3 sequences.
+  EXPECT_EQ(ops_run(options, outcome), 2 * (2 * 122 + 2) + 7 * 122 + 2 * 3 * 3 * 122);
+  EXPECT_EQ(lines(outcome), (Lines{"test_counted ok"}));
+  EXPECT_EQ(outcome.rows[0].ops_per_graph, 122);
+}
+
+TEST(Runner, ASlowedContenderRunsOpsThatAreNotCounted) {
+  Options options = quick();
+  Outcome plain, other, slow;
+  const int ops = ops_run(options, plain);
+  options.slow_pct = 50;
+  options.slow_algorithms = "test_other*";
+  EXPECT_EQ(ops_run(options, other), ops);
+  EXPECT_EQ(lines(other), (Lines{"test_counted ok"}));
+  options.slow_algorithms = "test_c*";
+  EXPECT_EQ(ops_run(options, slow),
+            ops + 5 + 2 * 3 * 2);  // one more in each replay that is no barrier's
+  EXPECT_EQ(lines(slow),
+            (Lines{"test_counted ok slowed down on purpose: 3 ops run, 2 are counted"}));
+  EXPECT_EQ(slow.rows[0].ops_per_graph, 2);
+}
+
 TEST(Runner, AnInterruptEndsTheSweep) {
   std::vector<Row> rows;
   const std::vector<Case> cases{one_case("one_shot_pull", 2), one_case("one_shot_pull", 3)};

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "doctor_machine.hpp"
+#include "runner.hpp"
 
 namespace arbench {
 namespace {
@@ -284,6 +285,16 @@ TEST(Defaults, FillInSizesAndLeaveWhatWasAskedFor) {
   EXPECT_TRUE(with_defaults(parsed({"--model", "glm-4.5"}), Backend::cuda).sizes.empty());
 }
 
+TEST(Slow, AGlobThatMatchesNothingThatRunsIsRefused) {
+  EXPECT_EQ(refusal({"--slow", "ring_*:5", "--mode", "graph", "--algo", "nccl_auto"}, box(2)),
+            "--slow ring_*: matches none of what runs, nccl_auto");
+  EXPECT_EQ(
+      seen<std::string>(cases_of({"--slow", "nccl_*:5", "--mode", "graph"}, box(2), kAlgorithms),
+                        [](const Case& point) { return point.algorithm; })
+          .size(),
+      4U);
+}
+
 TEST(Estimate, IsRowsTimesSecondsPerRow) {
   const auto cases = cases_of({}, box(8), kAlgorithms);
   ASSERT_EQ(cases.size(), 264U);
@@ -292,6 +303,14 @@ TEST(Estimate, IsRowsTimesSecondsPerRow) {
   EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({})), 165);
   EXPECT_DOUBLE_EQ(estimate_seconds(cases, parsed({"--row-seconds", "0.8"})), 330);
   EXPECT_DOUBLE_EQ(estimate_seconds({}, parsed({})), 0);
+}
+
+/// The default sweep of one GPU, of all that is registered; NCCL is skipped there. An algorithm more that takes it above 5
+/// minutes needs shorter rows or fewer sizes by default.
+TEST(Estimate, TheDefaultSweepOfOneGpuTakesFiveMinutesAtMost) {
+  const auto cases = cases_of({}, box(1), algorithm_names(Backend::host, {}));
+  EXPECT_GT(cases.size(), 300U);
+  EXPECT_LE(estimate_seconds(cases, parsed({})), 300);
 }
 
 }  // namespace

@@ -137,6 +137,8 @@ constexpr Field kFields[] = {
     {"aa_pct", [](Row& row, const std::string& s) { row.aa_pct = number<double>(s); }},
     {"stopped", [](Row& row, const std::string& s) { row.stopped = s; }},
     {"throttled", [](Row& row, const std::string& s) { row.throttled = s == "1"; }},
+    {"pcie_gen", [](Row& row, const std::string& s) { row.pcie_generation = number<int>(s); }},
+    {"pcie_width", [](Row& row, const std::string& s) { row.pcie_width = number<int>(s); }},
     {"reason", [](Row& row, const std::string& s) { row.reason = s; }},
 };
 
