@@ -45,21 +45,6 @@ bool runs_under_hypervisor() {
   return false;
 }
 
-/// What is known without asking the machine.
-Machine build_facts() {
-  Machine machine;
-  machine.architectures = built_architectures();
-  machine.virtual_machine = runs_under_hypervisor();
-#ifdef ARBENCH_CUDA
-  machine.built_with_cuda = true;
-  machine.build_toolkit = CUDART_VERSION;
-#endif
-#ifdef ARBENCH_NCCL
-  machine.nccl_header = NCCL_VERSION_CODE;
-#endif
-  return machine;
-}
-
 #ifdef ARBENCH_CUDA
 
 std::string text_of(cudaError_t error) {
@@ -192,8 +177,22 @@ std::string driver_from_proc() {
 
 }  // namespace
 
+Machine built_machine() {
+  Machine machine;
+  machine.architectures = built_architectures();
+  machine.virtual_machine = runs_under_hypervisor();
+#ifdef ARBENCH_CUDA
+  machine.built_with_cuda = true;
+  machine.build_toolkit = CUDART_VERSION;
+#endif
+#ifdef ARBENCH_NCCL
+  machine.nccl_header = NCCL_VERSION_CODE;
+#endif
+  return machine;
+}
+
 Machine discover(const std::string& nccl_lib) {
-  const Machine built = build_facts();
+  const Machine built = built_machine();
   Machine machine = built;
   const Answer devices =
       ask_child(std::string(kDiscovery), kDeadline, [&] { return driver_facts_text(built); });

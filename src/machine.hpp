@@ -50,6 +50,9 @@ struct Machine {
 /// known.
 inline constexpr std::string_view kDiscovery = "device discovery";
 
+/// What is known of the build without asking the machine.
+Machine built_machine();
+
 /// Asks driver, devices, NVML and NCCL what they are. `nccl_lib` is the path of --nccl-lib, or
 /// empty. Never throws for what is absent or broken: that becomes cuda_error, nccl_error or
 /// Gpu::code. Guarantee: the calling process holds no CUDA context and has loaded no driver library
