@@ -165,8 +165,10 @@ std::string driver_facts_text(Machine machine) {
 
 std::string nccl_facts_text(const std::string& nccl_lib) {
   const NcclLibrary library = open_nccl(nccl_lib);
-  const nlohmann::json facts{
-      {"path", library.path}, {"version", library.version}, {"error", library.error}};
+  const nlohmann::json facts{{"path", library.path},
+                             {"version", library.version},
+                             {"toolkit", library ? nccl_toolkit(library.path) : 0},
+                             {"error", library.error}};
   return facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -210,6 +212,7 @@ Machine discover(const std::string& nccl_lib) {
     const auto facts = nlohmann::json::parse(nccl.text);
     facts.at("path").get_to(machine.nccl_path);
     facts.at("version").get_to(machine.nccl_library);
+    facts.at("toolkit").get_to(machine.nccl_toolkit);
     facts.at("error").get_to(machine.nccl_error);
   }
   return machine;

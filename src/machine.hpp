@@ -40,6 +40,7 @@ struct Machine {
       architectures;     ///< what this build was compiled for: "sm_90", "sm_120", "compute_120"
   int nccl_header = 0;   ///< NCCL_VERSION_CODE of the header built against, 0 without
   int nccl_library = 0;  ///< ncclGetVersion of the library opened, 0 if none
+  int nccl_toolkit = 0;  ///< CUDA that the library was built with (13000), 0 unknown
   std::string nccl_path, nccl_error;
   std::vector<Gpu> gpus;
   std::vector<std::vector<bool>>

@@ -93,6 +93,15 @@ TEST(Compare, TheToolkitsCompilerIsNoOtherDifference) {
   EXPECT_EQ(differences(a, b)[0].name, "compiler");
 }
 
+TEST(Compare, NcclOfOneVersionAndTwoToolkitsIsAnotherDifference) {
+  Side a{launch({entry("ring", {{1}, {1}})})}, b = a;
+  add_facts(a[0], R"({"environment": {"nccl": {"library": "2.28.9", "toolkit": "12.9"}}})", "a");
+  add_facts(b[0], R"({"environment": {"nccl": {"library": "2.28.9", "toolkit": "13.0"}}})", "b");
+  ASSERT_EQ(differences(a, b).size(), 1U);
+  EXPECT_EQ(differences(a, b)[0].name, "NCCL toolkit");
+  EXPECT_FALSE(is_expected(differences(a, b)[0]));
+}
+
 TEST(Compare, LaunchesThatDisagreeWidenTheBand) {
   const Side a{launch({entry("ring", {{10}, {10}})}), launch({entry("ring", {{12}, {12}})})};
   const Side b{launch({entry("ring", {{12}, {12}})}), launch({entry("ring", {{12}, {12}})})};
