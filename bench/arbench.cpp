@@ -29,6 +29,7 @@
 #include "options_json.hpp"
 #include "report/durable_file.hpp"
 #include "report/read_back.hpp"
+#include "report/run_facts.hpp"
 #include "report/table.hpp"
 #include "report/writer.hpp"
 #include "runner.hpp"
@@ -262,12 +263,20 @@ int compare_sides(const CompareOptions& options) {
   return most && compare::has_slower(comparison, *most) ? 3 : 0;
 }
 
+/// "arbench 1a2b3c4-dirty+cuda12.8+Release": the build_id of the rows.
+int show_version() {
+  const RunFacts facts = run_facts(environment(built_machine(), {}));
+  std::printf("arbench %s\n", facts.build_id.c_str());
+  return 0;
+}
+
 int run_command(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.command == Command::help) {
     std::cout << help();
     return 0;
   }
+  if (options.command == Command::version) return show_version();
   set_up_logging(options);
   if (options.command == Command::compare) return compare_sides(options.compare);
   // Workers find the library where the user said, too.

@@ -153,6 +153,7 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   check_equals_signs(arguments);
   const Typed typed = tokenize(arguments);
   if (uses(typed, "--help")) return {Command::help, {}, {}};
+  if (uses(typed, "--version")) return {Command::version, {}, {}};
   check_values(typed);
   check_unknown(typed);
   const CommandName command = command_of(typed);

@@ -137,6 +137,27 @@ void examine_each(const Machine& m, Examine examine_one, Findings& findings) {
   }
 }
 
+/// NCCL against driver and build. NCCL is linked with the static runtime of its own toolkit, so what
+/// counts is the driver; another major than the build's matters only to who compares builds.
+std::optional<Finding> examine_nccl_toolkit(const Machine& m) {
+  const int nccl = m.nccl_toolkit, driver = m.driver_cuda;
+  if (nccl == 0 || driver == 0) return std::nullopt;
+  const std::string built = "NCCL " + nccl_text(m.nccl_library) + " (" + m.nccl_path +
+                            ") is built with CUDA " + cuda_text(nccl);
+  if (cuda_major(nccl) > cuda_major(driver))
+    return Finding{
+        Level::warning, "nccl",
+        built + ", the driver supports CUDA " + cuda_text(driver) + " at most: " + kNcclRows,
+        "pip install nvidia-nccl-cu" + std::to_string(cuda_major(driver)) +
+            " and give its libnccl.so.2 with --nccl-lib, or install " + driver_for(nccl)};
+  if (cuda_major(nccl) != cuda_major(m.build_toolkit))
+    return Finding{Level::note, "nccl",
+                   built + ", this build with " + cuda_text(m.build_toolkit) +
+                       ": it runs, with a CUDA runtime of its own",
+                   "to compare builds, give all of them the same library with --nccl-lib"};
+  return std::nullopt;
+}
+
 void examine_nccl(const Machine& m, Findings& findings) {
   const std::string wheel =
       "nvidia-nccl-cu" + std::to_string(std::max(cuda_major(m.build_toolkit), 12));
@@ -167,7 +188,9 @@ void examine_nccl(const Machine& m, Findings& findings) {
     findings.push_back({Level::warning, "nccl",
                         library + " is older than 2.26.2, the first that works on sm_120",
                         "pip install -U " + wheel + " and give its libnccl.so.2 with --nccl-lib"});
-  if (m.nccl_header && !other_major && !too_old)
+  const auto toolkit = examine_nccl_toolkit(m);
+  if (toolkit) findings.push_back(*toolkit);
+  if (m.nccl_header && !other_major && !too_old && !toolkit)
     findings.push_back({Level::ok, "nccl", library + ", header " + nccl_text(m.nccl_header), ""});
 }
 

@@ -44,6 +44,7 @@ void version_facts(std::ostream& out, const Machine& m) {
   fact(out, "NCCL header", or_none(m.nccl_header, nccl_text));
   fact(out, "NCCL library",
        m.nccl_library ? nccl_text(m.nccl_library) + "  " + m.nccl_path : "none");
+  if (m.nccl_toolkit) fact(out, "NCCL toolkit", cuda_text(m.nccl_toolkit));
   fact(out, "MPS", m.mps ? "answers" : "no");
   if (!m.cuda_error.empty()) fact(out, "CUDA", m.cuda_error);
 }

@@ -67,6 +67,7 @@ json cuda_facts(const Machine& machine) {
 json nccl_facts(const Machine& machine) {
   return {{"header", null_if_zero(machine.nccl_header, nccl_text)},
           {"library", null_if_zero(machine.nccl_library, nccl_text)},
+          {"toolkit", null_if_zero(machine.nccl_toolkit, cuda_text)},
           {"path", null_if_empty(machine.nccl_path)},
           {"error", null_if_empty(machine.nccl_error)}};
 }

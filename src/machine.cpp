@@ -45,21 +45,6 @@ bool runs_under_hypervisor() {
   return false;
 }
 
-/// What is known without asking the machine.
-Machine build_facts() {
-  Machine machine;
-  machine.architectures = built_architectures();
-  machine.virtual_machine = runs_under_hypervisor();
-#ifdef ARBENCH_CUDA
-  machine.built_with_cuda = true;
-  machine.build_toolkit = CUDART_VERSION;
-#endif
-#ifdef ARBENCH_NCCL
-  machine.nccl_header = NCCL_VERSION_CODE;
-#endif
-  return machine;
-}
-
 #ifdef ARBENCH_CUDA
 
 std::string text_of(cudaError_t error) {
@@ -191,8 +176,10 @@ std::string driver_facts_text(Machine machine) {
 
 std::string nccl_facts_text(const std::string& nccl_lib) {
   const NcclLibrary library = open_nccl(nccl_lib);
-  const nlohmann::json facts{
-      {"path", library.path}, {"version", library.version}, {"error", library.error}};
+  const nlohmann::json facts{{"path", library.path},
+                             {"version", library.version},
+                             {"toolkit", library ? nccl_toolkit(library.path) : 0},
+                             {"error", library.error}};
   return facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -203,8 +190,22 @@ std::string driver_from_proc() {
 
 }  // namespace
 
+Machine built_machine() {
+  Machine machine;
+  machine.architectures = built_architectures();
+  machine.virtual_machine = runs_under_hypervisor();
+#ifdef ARBENCH_CUDA
+  machine.built_with_cuda = true;
+  machine.build_toolkit = CUDART_VERSION;
+#endif
+#ifdef ARBENCH_NCCL
+  machine.nccl_header = NCCL_VERSION_CODE;
+#endif
+  return machine;
+}
+
 Machine discover(const std::string& nccl_lib) {
-  const Machine built = build_facts();
+  const Machine built = built_machine();
   Machine machine = built;
   const Answer devices =
       ask_child(std::string(kDiscovery), kDeadline, [&] { return driver_facts_text(built); });
@@ -222,6 +223,7 @@ Machine discover(const std::string& nccl_lib) {
     const auto facts = nlohmann::json::parse(nccl.text);
     facts.at("path").get_to(machine.nccl_path);
     facts.at("version").get_to(machine.nccl_library);
+    facts.at("toolkit").get_to(machine.nccl_toolkit);
     facts.at("error").get_to(machine.nccl_error);
   }
   return machine;

@@ -44,6 +44,7 @@ struct Machine {
       architectures;     ///< what this build was compiled for: "sm_90", "sm_120", "compute_120"
   int nccl_header = 0;   ///< NCCL_VERSION_CODE of the header built against, 0 without
   int nccl_library = 0;  ///< ncclGetVersion of the library opened, 0 if none
+  int nccl_toolkit = 0;  ///< CUDA that the library was built with (13000), 0 unknown
   std::string nccl_path, nccl_error;
   std::vector<Gpu> gpus;
   std::vector<std::vector<bool>>
@@ -58,6 +59,9 @@ inline std::string link_text(int generation, int width) {
 /// What cuda_error begins with when the asking itself failed (hung or crashed), so that nothing is
 /// known.
 inline constexpr std::string_view kDiscovery = "device discovery";
+
+/// What is known of the build without asking the machine.
+Machine built_machine();
 
 /// Asks driver, devices, NVML and NCCL what they are. `nccl_lib` is the path of --nccl-lib, or
 /// empty. Never throws for what is absent or broken: that becomes cuda_error, nccl_error or

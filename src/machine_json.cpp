@@ -13,8 +13,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Gpu, device, name, pci_bus_id, major, minor, 
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Machine, built_with_cuda, build_toolkit, driver_cuda, runtime,
                                    driver, cuda_error, virtual_machine, mps, architectures,
-                                   nccl_header, nccl_library, nccl_path, nccl_error, gpus,
-                                   peer_access)
+                                   nccl_header, nccl_library, nccl_toolkit, nccl_path, nccl_error,
+                                   gpus, peer_access)
 
 nlohmann::json machine_to_json(const Machine& machine) { return machine; }
 

@@ -8,7 +8,10 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
+
+#include "versions.hpp"
 
 namespace arbench {
 namespace {
@@ -128,6 +131,16 @@ NcclLibrary open_nccl(const std::string& nccl_lib) {
   }
   if (!library) library.error = errors;
   return library;
+}
+
+int nccl_toolkit(const std::string& path) {
+  // The text lies before the GPU code, which is most of a file of some 200 MB.
+  constexpr std::size_t kMost = 32 << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(kMost, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(kMost));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return toolkit_in_nccl(bytes);
 }
 
 #ifdef ARBENCH_NCCL

@@ -35,6 +35,10 @@ NcclLibrary open_nccl(const std::string& nccl_lib = {});
 /// order. Runs no python: folders are enough.
 std::vector<std::string> nccl_wheels();
 
+/// The CUDA toolkit that the library in this file was built with, 13000 for 13.0; 0 where it does not say. NCCL itself has
+/// no function for it.
+int nccl_toolkit(const std::string& path);
+
 #ifdef ARBENCH_NCCL
 /// NCCL's functions with the types of the header built against. Those marked optional may be null.
 struct NcclApi {

@@ -309,7 +309,9 @@ OptionGroup compare_options() {
   return {"Comparing",
           {option("--csv FILE", "write the rows of the comparison as CSV", csv, kCompare),
            option("--markdown FILE", "write the comparison as markdown", markdown, kCompare),
-           option("--fail-on-slower PCT", "exit 3 when a row is SLOWER, and by more than this",
+           option("--fail-on-slower PCT",
+                  "exit 3 when a row is SLOWER, and by more than this; with a single launch on a "
+                  "side only a factor of two is",
                   fail_on_slower, kCompare)}};
 }
 
@@ -332,6 +334,7 @@ OptionGroup other_options() {
               set_flag<&Options::dry_run>),
        option("--list", "the same as arbench list", nothing, kRun | kList),
        option("--verbose", "log more", set_flag<&Options::verbose>, kAll | kCompare),
+       option("--version", "print version, commit, CUDA toolkit and build type", nothing),
        option("-h, --help", "this text", nothing, kAll | kCompare)}};
 }
 

@@ -165,7 +165,7 @@ Options parse(int argc, const char* const* argv) {
   const CommandLine line = read_command_line({argv + std::min(argc, 1), argv + argc});
   Draft draft;
   draft.options.command = line.command;
-  if (line.command == Command::help) return draft.options;
+  if (line.command == Command::help || line.command == Command::version) return draft.options;
   for (const auto& [spec, argument] : line.uses) spec->apply(draft, argument);
   if (line.command == Command::compare) {
     draft.options.compare.a = line.operands[0];

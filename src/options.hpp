@@ -18,7 +18,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Command { run, doctor, list, self_test, compare, help };
+enum class Command { run, doctor, list, self_test, compare, help, version };
 
 /// Of `arbench compare`.
 struct CompareOptions {

@@ -102,6 +102,21 @@ int oldest_branch_of_major(int major) {
   return 0;
 }
 
+// NCCL's init.cc joins the text of NCCL_SUFFIX, often empty, with "+cuda".
+int toolkit_in_nccl(std::string_view bytes) {
+  constexpr std::string_view kBefore = "NCCL version ";
+  constexpr std::size_t kLongest = 40;
+  static const std::regex kVersion(R"(\d[\w.-]*\+cuda(\d{1,3})\.(\d)(?!\d))");
+  for (std::size_t at = 0; (at = bytes.find(kBefore, at)) != std::string_view::npos;) {
+    at += kBefore.size();
+    const std::string text(bytes.substr(at, kLongest));
+    std::smatch match;
+    if (std::regex_search(text, match, kVersion, std::regex_constants::match_continuous))
+      return std::stoi(match[1]) * 1000 + std::stoi(match[2]) * 10;
+  }
+  return 0;
+}
+
 std::string driver_in_proc(std::string_view text) {
   // The first line is NVRM's; the second names the compiler, whose version has a shorter first
   // number.

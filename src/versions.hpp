@@ -22,6 +22,10 @@ std::string driver_of_toolkit(int version);
 /// 13 -> 580. 0 for a major not in the table.
 int oldest_branch_of_major(int major);
 
+/// The CUDA toolkit that NCCL was built with, out of its file's bytes, which hold "NCCL version
+/// 2.28.9+cuda13.0": 13000. 0 if there is no such text.
+int toolkit_in_nccl(std::string_view bytes);
+
 /// "590.48.01" out of the text of /proc/driver/nvidia/version, empty if there is none.
 std::string driver_in_proc(std::string_view text);
 

@@ -12,6 +12,16 @@ test_help() {
   grep -q -- --nccl-loopback "$folder/stdout" || fail "--help does not show --nccl-loopback"
 }
 
+# What rows.csv calls build_id.
+test_version() {
+  run --version
+  expect "exit code of --version" 0 "$code"
+  local version
+  version=$(<"$folder/stdout")
+  run "${quick[@]}" --gpus 2 --sizes 64 --algo ring_simple --mode eager --out "$folder/version"
+  expect "--version" "arbench $(results "$folder/version" 'rows[0]["build_id"]')" "$version"
+}
+
 test_list() {
   local command
   for command in list --list; do
@@ -101,6 +111,7 @@ test_grid_skips_what_is_no_kernel() {
 }
 
 test_help
+test_version
 test_list
 test_doctor
 test_dry_run

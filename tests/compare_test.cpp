@@ -19,6 +19,9 @@ TEST(Compare, VerdictFollowsTheIntervalAndTheBand) {
   EXPECT_EQ(verdict(Interval{1.02, 1.04}, 5), Verdict::same);
   EXPECT_EQ(verdict(Interval{0.995, 1.005}, 0), Verdict::same);  // at least 1 %
   EXPECT_EQ(verdict(std::nullopt, 1), Verdict::unclear);
+  EXPECT_EQ(verdict(Interval{1.2, 1.3}, 99), Verdict::same);
+  EXPECT_EQ(verdict(Interval{1.2, 1.3}, 100), Verdict::unclear);
+  EXPECT_EQ(verdict(Interval{2.1, 2.2}, 100), Verdict::slower);
 }
 
 TEST(Compare, JoinsByKeyNotByNameAndListsTheRest) {
@@ -27,15 +30,17 @@ TEST(Compare, JoinsByKeyNotByNameAndListsTheRest) {
   Entry hung = entry("tree", {});
   hung.status = "hung";
   hung.reason = "no end";
-  const Side a{launch({entry("ring", {{10}, {10}}), entry("tree", {{5}, {5}}), entry("a", {{1}})})};
-  const Side b{launch({renamed, hung, entry("b", {{1}})})};
+  const Entry ring = entry("ring", {{10}, {10}}), tree = entry("tree", {{5}, {5}});
+  const ResultSet from = launch({ring, tree, entry("a", {{1}})});
+  const ResultSet to = launch({renamed, hung, entry("b", {{1}})});
+  const Side a{from, from}, b{to, to};
   const Comparison found = compare(a, b);
   ASSERT_EQ(found.rows.size(), 4U);
   EXPECT_EQ(found.rows[0].verdict, Verdict::slower);
   EXPECT_EQ(*found.rows[0].ratio, 1.2);
   EXPECT_EQ(found.rows[0].note, "");
   EXPECT_EQ(found.rows[1].verdict, Verdict::none);
-  EXPECT_EQ(found.rows[1].note, "B: 1 of 1 launches are hung (no end)");
+  EXPECT_EQ(found.rows[1].note, "B: 2 of 2 launches are hung (no end)");
   EXPECT_EQ(found.rows[2].note, "not in B");
   EXPECT_EQ(found.rows[3].name, "b/1024");
   EXPECT_EQ(found.rows[3].note, "not in A");
@@ -48,11 +53,17 @@ TEST(Compare, WarnsOfWhatElseDiffers) {
   a[0].facts = {{"toolkit", "13.0"}, {"gpu", "H200"}};
   b[0].facts = {{"toolkit", "12.8"}, {"gpu", "H200"}};
   const std::vector<std::string> single{
-      "A is a single launch: the spread between launches is unknown",
-      "B is a single launch: the spread between launches is unknown"};
+      "A is a single launch: the spread between launches is unknown, so only a factor of two "
+      "counts",
+      "B is a single launch: the spread between launches is unknown, so only a factor of two "
+      "counts"};
+  EXPECT_EQ(compare(a, b).warnings, single);
+  a[0].facts["option seed"] = "1";
+  b[0].facts["option seed"] = "2";
+  EXPECT_EQ(differences(a, b).size(), 2U);
   EXPECT_EQ(compare(a, b).warnings, single);
   b[0].facts["gpu"] = "H100";
-  ASSERT_EQ(differences(a, b).size(), 2U);
+  ASSERT_EQ(differences(a, b).size(), 3U);
   EXPECT_EQ(differences(a, b)[0].name, "gpu");
   EXPECT_EQ(differences(a, b)[0].a, "H200");
   EXPECT_EQ(differences(a, b)[0].b, "H100");
@@ -82,11 +93,44 @@ TEST(Compare, TheToolkitsCompilerIsNoOtherDifference) {
   EXPECT_EQ(differences(a, b)[0].name, "compiler");
 }
 
+TEST(Compare, NcclOfOneVersionAndTwoToolkitsIsAnotherDifference) {
+  Side a{launch({entry("ring", {{1}, {1}})})}, b = a;
+  add_facts(a[0], R"({"environment": {"nccl": {"library": "2.28.9", "toolkit": "12.9"}}})", "a");
+  add_facts(b[0], R"({"environment": {"nccl": {"library": "2.28.9", "toolkit": "13.0"}}})", "b");
+  ASSERT_EQ(differences(a, b).size(), 1U);
+  EXPECT_EQ(differences(a, b)[0].name, "NCCL toolkit");
+  EXPECT_FALSE(is_expected(differences(a, b)[0]));
+}
+
 TEST(Compare, LaunchesThatDisagreeWidenTheBand) {
   const Side a{launch({entry("ring", {{10}, {10}})}), launch({entry("ring", {{12}, {12}})})};
   const Side b{launch({entry("ring", {{12}, {12}})}), launch({entry("ring", {{12}, {12}})})};
   EXPECT_EQ(compare(a, b).rows[0].verdict, Verdict::same);
   EXPECT_NEAR(compare(a, b).rows[0].band_pct, 30, 1e-9);  // 1.5 times the usual spread of 20 %
+}
+
+TEST(Compare, ASingleLaunchIsUnclearButForAFactorOfTwo) {
+  const auto side = [](double us) { return Side{launch({entry("ring", {{us}, {us}})})}; };
+  const auto verdict_of = [](const Side& a, const Side& b) {
+    return compare(a, b).rows[0].verdict;
+  };
+  EXPECT_EQ(verdict_of(side(10), side(10)), Verdict::unclear);
+  EXPECT_EQ(verdict_of(side(10), side(15)), Verdict::unclear);
+  EXPECT_EQ(verdict_of(side(10), side(6)), Verdict::unclear);
+  EXPECT_EQ(verdict_of(side(10), side(21)), Verdict::slower);
+  EXPECT_EQ(verdict_of(side(10), side(4)), Verdict::faster);
+  EXPECT_EQ(compare(side(10), side(15)).rows[0].band_pct, 100);
+  EXPECT_FALSE(has_slower(compare(side(10), side(15)), 1));
+
+  Side two = side(15);
+  two.push_back(two[0]);
+  EXPECT_EQ(verdict_of(side(10), two), Verdict::unclear);
+  EXPECT_EQ(verdict_of(two, side(10)), Verdict::unclear);
+  // The other launch hung: what is left of the row is a single launch.
+  Side hung = two;
+  hung[1].entries[0].status = "hung";
+  EXPECT_EQ(verdict_of(hung, two), Verdict::unclear);
+  EXPECT_EQ(verdict_of(two, two), Verdict::same);
 }
 
 /// 200 points, 3 launches, 12 rounds of one sample; deviations in percent.

@@ -57,6 +57,44 @@ TEST(Doctor, NcclTooOldForSm120) {
   EXPECT_EQ(only(m, "nccl").level, Level::ok);
 }
 
+TEST(Doctor, NcclOfANewerCudaMajorThanTheDriver) {
+  Machine m = healthy();
+  m.driver_cuda = 12080;
+  m.driver = "570.86.15";
+  m.nccl_toolkit = 13000;
+  const Finding finding = only(m, "nccl");
+  EXPECT_EQ(finding.level, Level::warning);
+  EXPECT_EQ(
+      finding.text,
+      "NCCL 2.28.9 (/opt/libnccl.so.2) is built with CUDA 13.0, the driver supports CUDA 12.8 "
+      "at most: the rows nccl_auto, nccl_ring and nccl_tree cannot run");
+  EXPECT_EQ(finding.what_to_do,
+            "pip install nvidia-nccl-cu12 and give its libnccl.so.2 with --nccl-lib, or install "
+            "driver >= 580.65.06");
+}
+
+TEST(Doctor, NcclOfAnotherCudaMajorThanTheBuild) {
+  Machine m = healthy();
+  m.nccl_toolkit = 13000;
+  const Finding finding = only(m, "nccl");
+  EXPECT_EQ(finding.level, Level::note);
+  EXPECT_EQ(finding.text,
+            "NCCL 2.28.9 (/opt/libnccl.so.2) is built with CUDA 13.0, this build with 12.8: it "
+            "runs, with a CUDA runtime of its own");
+  m.build_toolkit = 13000;
+  m.nccl_toolkit = 12090;
+  EXPECT_EQ(only(m, "nccl").level, Level::note);
+}
+
+TEST(Doctor, NcclOfTheSameCudaMajorOrOfAnUnknownOneIsFine) {
+  Machine m = healthy();
+  for (int toolkit : {0, 12020, 12090}) {
+    m.nccl_toolkit = toolkit;
+    EXPECT_EQ(only(m, "nccl").level, Level::ok) << toolkit;
+    EXPECT_EQ(only(m, "nccl").text, "NCCL 2.28.9 (/opt/libnccl.so.2), header 2.28.9") << toolkit;
+  }
+}
+
 TEST(Doctor, LinkBelowItsMaximum) {
   Machine m = healthy();
   m.gpus[1].link_generation = 1;
@@ -119,7 +157,7 @@ TEST(Doctor, ReportHoldsFactsThenVerdicts) {
        {"  driver          590.48.01, supports CUDA 13.1\n",
         "  toolkit         12.8 (of this build)\n", "  runtime         12.8\n",
         "  built for       sm_90 sm_120 compute_120\n", "  NCCL header     2.28.9\n",
-        "  NCCL library    2.28.9  /opt/libnccl.so.2\n",
+        "  NCCL library    2.28.9  /opt/libnccl.so.2\n", "  NCCL toolkit    12.8\n",
         "  GPU 0           NVIDIA RTX PRO 6000 Blackwell Server Edition, 0000:01:00.0\n",
         "compute capability 12.0, 188 SMs, 95.0 GiB (94.1 free), L2 128 MiB\n",
         "PCIe link: gen 5 x16 now, gen 5 x16 at most (an idle link may read lower)\n",

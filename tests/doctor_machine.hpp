@@ -38,6 +38,7 @@ inline Machine healthy() {
   m.architectures = {"sm_90", "sm_120", "compute_120"};
   m.nccl_header = 22809;
   m.nccl_library = 22809;
+  m.nccl_toolkit = 12080;
   m.nccl_path = "/opt/libnccl.so.2";
   m.gpus = {rtx_pro_6000(0), rtx_pro_6000(1)};
   m.peer_access = {{true, true}, {true, true}};

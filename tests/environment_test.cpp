@@ -49,6 +49,7 @@ TEST(Environment, HoldsWhatTheMachineIs) {
   machine.driver_cuda = 13010;
   machine.driver = "590.48.01";
   machine.nccl_library = 22809;
+  machine.nccl_toolkit = 13000;
   machine.nccl_path = "/opt/libnccl.so.2";
   machine.gpus.resize(2);
   machine.gpus[0].name = "A";
@@ -61,6 +62,7 @@ TEST(Environment, HoldsWhatTheMachineIs) {
   EXPECT_EQ(facts["cuda"]["driver_supports"], "13.1");
   EXPECT_EQ(facts["cuda"]["runtime"], nullptr);
   EXPECT_EQ(facts["nccl"]["library"], "2.28.9");
+  EXPECT_EQ(facts["nccl"]["toolkit"], "13.0");
   EXPECT_EQ(facts["nccl"]["header"], nullptr);
   EXPECT_EQ(facts["gpus"][0]["name"], "A");
   EXPECT_EQ(facts["gpus"][0]["pci"]["numa_node"], nullptr);

@@ -97,6 +97,7 @@ TEST(MachineJson, KeepsEveryField) {
   machine.architectures = {"sm_120", "compute_120"};
   machine.nccl_header = 22809;
   machine.nccl_library = 22703;
+  machine.nccl_toolkit = 12090;
   machine.nccl_path = "/opt/libnccl.so.2";
   machine.nccl_error = "odd";
   machine.gpus = {{0, "A", "0000:01:00.0", 12, 0, 188, 9, 8, 7, true, "sm_120 cubin", 1, 16, 5, 16,
@@ -108,7 +109,7 @@ TEST(MachineJson, KeepsEveryField) {
   EXPECT_EQ(again.gpus.at(0).max_link_generation, 5);
   EXPECT_EQ(again.peer_access, machine.peer_access);
   EXPECT_EQ(again.gpus.at(0).memory_bytes_per_second, 1.8e12);
-  EXPECT_EQ(machine_to_json(again).size(), 15U);
+  EXPECT_EQ(machine_to_json(again).size(), 16U);
 }
 
 TEST_F(Nccl, APathThatIsAbsentIsNotReplacedByAnother) {
@@ -129,6 +130,13 @@ TEST_F(Nccl, ALibraryWithoutNcclsFunctionsIsAnError) {
   EXPECT_FALSE(library);
   EXPECT_EQ(library.error,
             "libm.so.6 has no function ncclGetVersion: not an NCCL that arbench can use");
+}
+
+TEST_F(Nccl, TheToolkitStandsInItsFile) {
+  const std::string text = std::string(5 << 20, '\0') + "NCCL version 2.28.9+cuda13.0";
+  EXPECT_EQ(nccl_toolkit(write("libnccl.so.2", text).string()), 13000);
+  EXPECT_EQ(nccl_toolkit(write("libother.so", "NCCL").string()), 0);
+  EXPECT_EQ(nccl_toolkit("/no/such/libnccl.so.2"), 0);
 }
 
 TEST_F(Nccl, TheEnvironmentsPathIsNamedWhenItFails) {

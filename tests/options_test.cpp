@@ -67,6 +67,8 @@ TEST(Options, Commands) {
   EXPECT_EQ(parsed("--help").command, Command::help);
   EXPECT_EQ(parsed("doctor -h").command, Command::help);
   EXPECT_EQ(parsed("--help -b 0 --no-such-option").command, Command::help);
+  EXPECT_EQ(parsed("--version").command, Command::version);
+  EXPECT_EQ(parsed("--version --help").command, Command::help);
 }
 
 TEST(Options, EveryOptionReachesItsField) {
@@ -218,6 +220,7 @@ TEST(Help, FitsAScreenAndNamesEveryOption) {
                            "--dry-run",
                            "--list",
                            "--verbose",
+                           "--version",
                            "-h, --help",
                            "of f16, bf16, f32 (default bf16)",
                            "1K,4K,14336,16K,57344,64K,256K,1M,4M,16M,64M"})

@@ -12,7 +12,7 @@ def defined():
     found = set()
     for path in glob.glob(os.path.join(HERE, "*_test.cpp")):
         with open(path, encoding="utf-8") as file:
-            for suite, name in re.findall(r"^TEST(?:_P|_F)?\((\w+),\s*(\w+)\)", file.read(), re.M):
+            for suite, name in re.findall(r"^(?:TYPED_)?TEST(?:_P|_F)?\((\w+),\s*(\w+)\)", file.read(), re.M):
                 found.add(f"{suite}.{name}")
     return found
 

@@ -24,6 +24,17 @@ TEST(Versions, DriverOfAToolkit) {
   EXPECT_EQ(oldest_branch_of_major(99), 0);
 }
 
+TEST(Versions, ToolkitInNccl) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(toolkit_in_nccl("\0NCCL version 2.28.9+cuda13.0\0x"sv), 13000);
+  EXPECT_EQ(toolkit_in_nccl("NCCL version 2.27.3rc1+cuda12.9"), 12090);
+  EXPECT_EQ(toolkit_in_nccl("NCCL version mismatch\0NCCL version 2.7.8+cuda10.2\0"sv), 10020);
+  EXPECT_EQ(toolkit_in_nccl("NCCL version 2.28.9\0+cuda13.0"sv), 0);
+  EXPECT_EQ(toolkit_in_nccl("NCCL version 2.28.9+cuda99999999999.0"), 0);
+  EXPECT_EQ(toolkit_in_nccl("NCCL version "), 0);
+  EXPECT_EQ(toolkit_in_nccl(""), 0);
+}
+
 TEST(Versions, DriverInProc) {
   EXPECT_EQ(driver_in_proc("NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Fri Jan 3\n"
                            "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n"),

@@ -118,7 +118,7 @@ Compared row_of(const Entry& first, const Pair& pair) {
 std::vector<std::string> warnings_of(const Side& a, const Side& b,
                                      const std::vector<Difference>& environment) {
   std::vector<std::string> warnings;
-  if (!std::all_of(environment.begin(), environment.end(), is_toolkit))
+  if (!std::all_of(environment.begin(), environment.end(), is_expected))
     warnings.emplace_back("more than the toolkit differs: what is found may have other causes");
   bool shared = false;
   for (const Side* side : {&a, &b})
@@ -129,7 +129,8 @@ std::vector<std::string> warnings_of(const Side& a, const Side& b,
   for (const auto& [name, side] : {std::pair("A", &a), {"B", &b}})
     if (side->size() == 1)
       warnings.push_back(std::string(name) +
-                         " is a single launch: the spread between launches is unknown");
+                         " is a single launch: the spread between launches is unknown, so only a "
+                         "factor of two counts");
   return warnings;
 }
 
@@ -159,8 +160,9 @@ std::vector<Difference> differences(const Side& a, const Side& b) {
   return found;
 }
 
-bool is_toolkit(const Difference& difference) {
-  return difference.name == "toolkit" || difference.name == "cuda_runtime";
+bool is_expected(const Difference& difference) {
+  return difference.name == "toolkit" || difference.name == "cuda_runtime" ||
+         difference.name == "option seed";
 }
 
 Comparison compare(const Side& a, const Side& b) {

@@ -93,7 +93,9 @@ double spread_pct(const Timing& timing) {
 }
 
 double band_pct(const Timing& a, const Timing& b, double usual) {
-  return std::max({kLeastBandPct, spread_pct(a), spread_pct(b), 1.5 * usual});
+  const bool single = std::min(a.rounds.size(), b.rounds.size()) < 2;
+  return std::max(
+      {single ? kUnknownBandPct : kLeastBandPct, spread_pct(a), spread_pct(b), 1.5 * usual});
 }
 
 Verdict verdict(const std::optional<Interval>& ratio, double band_pct) {
@@ -102,7 +104,8 @@ Verdict verdict(const std::optional<Interval>& ratio, double band_pct) {
   if (!ratio) return Verdict::unclear;
   if (ratio->lo > upper) return Verdict::slower;
   if (ratio->hi < lower) return Verdict::faster;
-  return ratio->lo >= lower && ratio->hi <= upper ? Verdict::same : Verdict::unclear;
+  const bool inside = ratio->lo >= lower && ratio->hi <= upper;
+  return inside && band_pct < kUnknownBandPct ? Verdict::same : Verdict::unclear;
 }
 
 }  // namespace arbench::compare

@@ -10,10 +10,11 @@
 //   the row's spread: how far the slowest launch of a side is above its fastest,
 //   1.5 times the median spread of all rows, since the spread of a few launches may be small by chance.
 // Two sides of three launches with deviation s per launch and no difference have ratios within 1.9 s, 95 times in 100, and a
-// median spread of about 2.2 s. With a single launch on a side its spread is not known. Then
+// median spread of about 2.2 s. With a single launch on a side its spread is not known: launches of one program have been
+// seen 1.5 times apart on a loaded machine, so the band is 100 % and only a factor of two counts. Then
 //   SLOWER  the whole interval lies above 1 + band
 //   FASTER  the whole interval lies below 1 / (1 + band)
-//   SAME    the whole interval lies inside of the band
+//   SAME    the whole interval lies inside of the band, and the band is below 100 %
 //   UNCLEAR all else, also when there is no interval
 #pragma once
 
@@ -27,6 +28,8 @@ namespace arbench::compare {
 
 inline constexpr int kResamples = 2000;
 inline constexpr double kLeastBandPct = 1;
+/// Where a side is a single launch. Within this much nothing is the SAME.
+inline constexpr double kUnknownBandPct = 100;
 
 enum class Verdict { none, faster, slower, same, unclear };
 /// "FASTER" ...; "-" where nothing was compared.
@@ -57,7 +60,7 @@ std::optional<Interval> stated_ratio(const Timing& a, const Timing& b);
 
 /// How far the slowest launch is above the fastest, percent; 0 for one launch.
 double spread_pct(const Timing& timing);
-/// The band without A/A; `usual` is the median spread of all rows.
+/// The band without A/A; `usual` is the median spread of all rows. At least kUnknownBandPct where a side is a single launch.
 double band_pct(const Timing& a, const Timing& b, double usual);
 
 /// See above. `band_pct` as it is, at least 1.

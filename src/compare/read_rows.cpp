@@ -175,6 +175,7 @@ void add_facts(ResultSet& set, const std::string& text, const std::string& path)
                                     {"cuda_runtime", "/environment/cuda/runtime"},
                                     {"driver", "/environment/cuda/driver"},
                                     {"nccl_version", "/environment/nccl/library"},
+                                    {"NCCL toolkit", "/environment/nccl/toolkit"},
                                     {"NCCL header", "/environment/nccl/header"},
                                     {"CPU", "/environment/system/cpu_model"},
                                     {"kernel", "/environment/system/kernel"}})
