@@ -29,6 +29,8 @@ TEST(CompareInput, RefusesWhatIsNoRows) {
   EXPECT_EQ(refusal("{\"rows\": []}\n"),
             "is JSON, but neither of Google Benchmark (benchmarks) nor nccl-tests (results)");
   EXPECT_EQ(refusal("{\"benchmarks\": "), "is not JSON, or was cut");
+  EXPECT_EQ(refusal("{" + std::string(32 << 20, ' ')),
+            "is larger than 32 MiB, the most that is read of JSON");
   EXPECT_EQ(refusal("{\"benchmarks\": " + std::string(100, '[') + std::string(100, ']') + "}"),
             "is nested deeper than 64");
   EXPECT_EQ(refusal(std::string((64 << 20) + 1, ' ')),

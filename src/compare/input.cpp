@@ -74,6 +74,8 @@ std::string without_nan(std::string_view text) {
 
 json read_json(const std::string& text, const std::string& path) {
   constexpr int kDeepest = 64;
+  if (text.size() > kMaxJson)
+    refuse_file(path, "is larger than 32 MiB, the most that is read of JSON");
   const auto watch = [&](int depth, json::parse_event_t, json&) {
     if (depth > kDeepest) refuse_file(path, "is nested deeper than 64");
     return true;

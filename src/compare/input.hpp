@@ -11,7 +11,8 @@
 
 namespace arbench::compare {
 
-inline constexpr std::size_t kMaxText = std::size_t{64} << 20;      ///< of rows.csv, JSON and logs
+inline constexpr std::size_t kMaxText = std::size_t{64} << 20;  ///< of rows.csv and logs
+inline constexpr std::size_t kMaxJson = std::size_t{32} << 20;  ///< takes 25 times that, at most
 inline constexpr std::size_t kMaxSamples = std::size_t{512} << 20;  ///< of samples.csv
 inline constexpr std::size_t kMaxColumns = 1000, kMaxField = 65536, kMaxRows = 100'000,
                              kMaxRounds = 10'000;
@@ -25,7 +26,8 @@ std::string read_text(const std::string& path, std::size_t most);
 void require_text(const std::string& text, const std::string& path);
 /// Refuses text that is not UTF-8.
 void require_utf8(const std::string& text, const std::string& path);
-/// Refuses what is no JSON, or nested deeper than 64. NaN and infinities, which Google Benchmark writes as bare words, are null.
+/// Refuses what is larger than kMaxJson, no JSON, or nested deeper than 64. NaN and infinities, which Google Benchmark writes
+/// as bare words, are null.
 nlohmann::json read_json(const std::string& text, const std::string& path);
 /// The member of that name; null where there is none, or `value` is no object.
 const nlohmann::json& member(const nlohmann::json& value, const char* name);

@@ -107,7 +107,7 @@ constexpr std::string_view kPageHead = R"(<!DOCTYPE html>
 }
 body { margin: 1.5em; color: var(--text); background: var(--page); font: 15px/1.4 system-ui, sans-serif; }
 table { border-collapse: collapse; margin-bottom: 1em; font-variant-numeric: tabular-nums; }
-th, td { padding: .2em .7em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+th, td { padding: .2em .7em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: break-word; }
 .FASTER { color: var(--faster); font-weight: 600; }
 .SLOWER { color: var(--slower); font-weight: 600; }
 .warning { color: var(--warn); }
