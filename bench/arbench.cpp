@@ -258,6 +258,7 @@ int compare_sides(const CompareOptions& options) {
   const auto comparison = compare::compare(a, b);
   write_for("--csv", options.csv, compare::csv(comparison));
   write_for("--markdown", options.markdown, compare::markdown(comparison));
+  write_for("--html", options.html, compare::html(comparison));
   std::cout << compare::text(comparison);
   const auto& most = options.fail_on_slower_pct;
   return most && compare::has_slower(comparison, *most) ? 3 : 0;

@@ -303,12 +303,16 @@ OptionGroup compare_options() {
   const auto markdown = [](Draft& draft, const Argument& argument) {
     draft.options.compare.markdown = argument.text;
   };
+  const auto html = [](Draft& draft, const Argument& argument) {
+    draft.options.compare.html = argument.text;
+  };
   const auto fail_on_slower = [](Draft& draft, const Argument& argument) {
     draft.options.compare.fail_on_slower_pct = to_number(argument, 0, 1000);
   };
   return {"Comparing",
           {option("--csv FILE", "write the rows of the comparison as CSV", csv, kCompare),
            option("--markdown FILE", "write the comparison as markdown", markdown, kCompare),
+           option("--html FILE", "write the comparison as a page for a browser", html, kCompare),
            option("--fail-on-slower PCT",
                   "exit 3 when a row is SLOWER, and by more than this; with a single launch on a "
                   "side only a factor of two is",

@@ -187,7 +187,8 @@ std::string help() {
       "       arbench self-test [options] run algorithms that are wrong on purpose: each must be "
       "caught\n"
       "       arbench compare A B [options]  say where the results B differ from A: folders of "
-      "--out\n";
+      "--out, or\n"
+      "                                   files of Google Benchmark or nccl-tests\n";
   for (const OptionGroup& group : option_table()) {
     text += "\n" + group.title + "\n";
     for (const OptionSpec& spec : group.options) text += help_entry(spec);

@@ -23,7 +23,7 @@ enum class Command { run, doctor, list, self_test, compare, help, version };
 /// Of `arbench compare`.
 struct CompareOptions {
   std::string a, b;                          ///< see compare::read_side()
-  std::string csv, markdown;                 ///< files to write; empty: none
+  std::string csv, markdown, html;           ///< files to write; empty: none
   std::optional<double> fail_on_slower_pct;  ///< exit 3 for a slower row beyond this
 };
 

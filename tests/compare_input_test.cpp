@@ -23,8 +23,18 @@ TEST(CompareInput, RefusesWhatIsNoRows) {
   EXPECT_EQ(refusal(""), "is empty");
   EXPECT_EQ(refusal(kHeader), "has no rows");
   EXPECT_EQ(refusal(std::string("schema_version,\0", 16)), "is binary, not text");
-  EXPECT_EQ(refusal("{\"benchmarks\": []}\n"),
-            "is no result of arbench, whose rows.csv begins with schema_version");
+  EXPECT_EQ(refusal("hello\n"),
+            "is neither rows.csv of arbench (which begins with schema_version) nor JSON of Google "
+            "Benchmark or nccl-tests, and holds no table of nccl-tests");
+  EXPECT_EQ(refusal("{\"rows\": []}\n"),
+            "is JSON, but neither of Google Benchmark (benchmarks) nor nccl-tests (results)");
+  EXPECT_EQ(refusal("{\"benchmarks\": "), "is not JSON, or was cut");
+  EXPECT_EQ(refusal("{" + std::string(32 << 20, ' ')),
+            "is larger than 32 MiB, the most that is read of JSON");
+  EXPECT_EQ(refusal("{\"benchmarks\": " + std::string(100, '[') + std::string(100, ']') + "}"),
+            "is nested deeper than 64");
+  EXPECT_EQ(refusal(std::string((64 << 20) + 1, ' ')),
+            "is larger than 64 MiB, the most that is read");
   EXPECT_EQ(refusal(kHeader + kRow.substr(0, 30)), "line 2 has no end: the file was cut");
   EXPECT_EQ(refusal(kHeader + "1,ring\n"), "line 2 has not as many fields as the header");
   EXPECT_EQ(refusal(kHeader + kRow + kRow), "line 3 repeats the keys of an earlier row");

@@ -222,5 +222,30 @@ TEST(Compare, GoldenTexts) {
             "(no end)\r\n");
 }
 
+TEST(Compare, ThePageEscapesAllTextAndLoadsNothing) {
+  Side a{launch({entry("<script>alert('1')</script>", {{10}, {10}}), entry("a&\"b\"", {{1}})})};
+  Side b{launch({entry("<script>alert('1')</script>", {{12}, {12}})})};
+  a[0].facts = {{"gpu", "<img src=x>"}};
+  const std::string page = html(compare(a, b));
+  const auto place = [&](const std::string& text) { return page.find(text); };
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>\n"));
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+  EXPECT_EQ(place("<script"), std::string::npos);
+  EXPECT_EQ(place("<img"), std::string::npos);
+  EXPECT_EQ(place("http:"), std::string::npos);
+  EXPECT_EQ(place("https:"), std::string::npos);
+  EXPECT_EQ(place("src="), place("src=x&gt;"));
+  const std::string row =
+      "<tr><td class=\"SLOWER\">SLOWER</td><td>1.200</td><td>1.200 to 1.200</td><td>1.0</td>"
+      "<td>10.00</td><td>12.00</td><td>&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;/1024</td>"
+      "<td></td></tr>\n";
+  ASSERT_NE(place(row), std::string::npos);
+  EXPECT_LT(place("&lt;img src=x&gt;"), place("<h2>Rows</h2>"));
+  EXPECT_LT(place(row), place("<td>a&amp;&quot;b&quot;/1024</td><td>not in B</td>"));
+  EXPECT_LT(place("not in B"), place("<h2>Summary</h2>"));
+  EXPECT_NE(place("prefers-color-scheme: dark"), std::string::npos);
+  EXPECT_NE(html(compare(b, b)).find("Nothing else is known to differ."), std::string::npos);
+}
+
 }  // namespace
 }  // namespace arbench::compare

@@ -73,7 +73,20 @@ double largest_aa(const Pair& pair) {
   return largest;
 }
 
+/// Nothing where there is no such key.
+std::string of(const Key& key, const char* name) {
+  const auto at = key.find(name);
+  return at == key.end() ? "" : at->second;
+}
+
+/// Of a Google Benchmark, what its name begins with.
+std::string algorithm_of(const Key& key) {
+  const std::string benchmark = of(key, "benchmark");
+  return benchmark.empty() ? of(key, "algo") : benchmark.substr(0, benchmark.find('/'));
+}
+
 std::string size_class(const std::string& bytes) {
+  if (bytes.empty()) return "-";
   const double value = std::strtod(bytes.c_str(), nullptr);
   if (value <= 64 << 10) return "up to 64 KiB";
   return value <= 4 << 20 ? "up to 4 MiB" : "above 4 MiB";
@@ -87,7 +100,7 @@ struct Sum {
 };
 
 void add(std::vector<Sum>& sums, const Compared& row, const std::vector<double>& logs, double cut) {
-  const std::string &algorithm = row.key.at("algo"), sizes = size_class(row.key.at("bytes"));
+  const std::string algorithm = algorithm_of(row.key), sizes = size_class(of(row.key, "bytes"));
   auto at = std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) {
     return sum.group.algorithm == algorithm && sum.group.sizes == sizes;
   });
@@ -124,7 +137,7 @@ std::vector<std::string> warnings_of(const Side& a, const Side& b,
   for (const Side* side : {&a, &b})
     for (const ResultSet& set : *side)
       for (const Entry& entry : set.entries)
-        shared |= entry.key.at("virtual") == "1" || entry.key.at("backend") == "host";
+        shared |= of(entry.key, "virtual") == "1" || of(entry.key, "backend") == "host";
   if (shared) warnings.emplace_back("virtual ranks or host backend: not a multi-GPU result");
   for (const auto& [name, side] : {std::pair("A", &a), {"B", &b}})
     if (side->size() == 1)
@@ -152,10 +165,13 @@ std::vector<Difference> differences(const Side& a, const Side& b) {
   for (const Side* side : {&a, &b})
     for (const ResultSet& set : *side)
       for (const auto& [name, value] : set.facts) names.insert(name);
+  const bool one_format = values(a, "format") == values(b, "format");
   std::vector<Difference> found;
   for (const std::string& name : names) {
     Difference difference{name, values(a, name), values(b, name)};
-    if (difference.a != difference.b) found.push_back(std::move(difference));
+    const bool stated = difference.a != "-" && difference.b != "-";
+    if (difference.a != difference.b && (one_format || stated))
+      found.push_back(std::move(difference));
   }
   return found;
 }

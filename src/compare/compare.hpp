@@ -10,7 +10,8 @@
 
 namespace arbench::compare {
 
-/// What the two sides do not share. Several values of one side are separated by " | "; none is "-".
+/// What the two sides do not share. Several values of one side are separated by " | "; none is "-". Files of different formats
+/// state different things: between those, what only one side states is no difference.
 struct Difference {
   std::string name, a, b;
 };

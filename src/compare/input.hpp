@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace arbench::compare {
 
-inline constexpr std::size_t kMaxText = std::size_t{64} << 20;      ///< of rows.csv, JSON and logs
+inline constexpr std::size_t kMaxText = std::size_t{64} << 20;  ///< of rows.csv and logs
+inline constexpr std::size_t kMaxJson = std::size_t{32} << 20;  ///< takes 25 times that, at most
 inline constexpr std::size_t kMaxSamples = std::size_t{512} << 20;  ///< of samples.csv
 inline constexpr std::size_t kMaxColumns = 1000, kMaxField = 65536, kMaxRows = 100'000,
                              kMaxRounds = 10'000;
@@ -18,14 +20,28 @@ inline constexpr std::size_t kMaxColumns = 1000, kMaxField = 65536, kMaxRows = 1
 /// Throws UsageError "compare PATH: WHY".
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why);
 
-/// Refuses what is not a regular file, cannot be read, is empty, larger than `most` bytes, or holds a NUL.
+/// Refuses what is not a regular file, cannot be read or is larger than `most` bytes, and as require_text() does.
 std::string read_text(const std::string& path, std::size_t most);
+/// Refuses text that is empty or holds a NUL.
+void require_text(const std::string& text, const std::string& path);
 /// Refuses text that is not UTF-8.
 void require_utf8(const std::string& text, const std::string& path);
-/// Refuses what is no JSON, or nested deeper than 64.
+/// Refuses what is larger than kMaxJson, no JSON, or nested deeper than 64. NaN and infinities, which Google Benchmark writes
+/// as bare words, are null.
 nlohmann::json read_json(const std::string& text, const std::string& path);
+/// The member of that name; null where there is none, or `value` is no object.
+const nlohmann::json& member(const nlohmann::json& value, const char* name);
+/// A string as it is, null as nothing, all else as JSON.
+std::string text_of(const nlohmann::json& value);
 
-/// A decimal number, finite and above 0; nothing for any other text.
+/// The parts of a line between blanks; those after the first kMaxColumns are left out.
+std::vector<std::string_view> words_of(std::string_view line);
+/// Of decimal digits alone, below 2^64.
+std::optional<std::uint64_t> whole_number(std::string_view text);
+
+/// Above 0 by at least 1e-15, and at most 1e20: no ratio of two such numbers overflows.
+bool is_measure(double value);
+/// A decimal number that is_measure(); nothing for any other text.
 std::optional<double> positive_number(std::string_view text);
 
 /// The records of a CSV file (RFC 4180; LF or CRLF). Refuses a quote that is not closed, text that does not end with a line

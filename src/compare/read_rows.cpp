@@ -85,12 +85,6 @@ void note(std::string& facts, const std::string& value) {
   if (facts.size() < 1000) facts += (facts.empty() ? "" : "\n") + value;
 }
 
-std::string text_of(const json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 /// Without ", nvcc 13.0.88": the toolkit is a fact of its own.
 std::string host_compiler(const std::string& compiler) {
   return compiler.substr(0, compiler.find(", nvcc "));
@@ -111,7 +105,7 @@ ResultSet read_rows(const std::string& text, const std::string& path) {
   const Columns columns(cells, path);
   columns.require(
       {"schema_version", "algo", "ngpus", "dtype", "bytes", "name", "lat_us_median", "status"});
-  ResultSet set{path, {}, {}};
+  ResultSet set{path, {{"format", "arbench (median over samples)"}}, {}};
   std::set<Key> seen;
   std::set<std::string> names;
   while (reader.next(cells)) {

@@ -26,10 +26,7 @@ ResultSet read_folder(const fs::path& folder) {
 }
 
 ResultSet read_file(const std::string& path) {
-  const std::string text = read_text(path, kMaxText);
-  if (!text.starts_with("schema_version,"))
-    refuse_file(path, "is no result of arbench, whose rows.csv begins with schema_version");
-  return read_rows(text, path);
+  return read_result(read_text(path, kMaxText), path);
 }
 
 /// launch-2 comes before launch-10.
@@ -70,6 +67,18 @@ void add(Side& side, const std::string& path) {
 }
 
 }  // namespace
+
+ResultSet read_result(const std::string& text, const std::string& path) {
+  require_text(text, path);
+  if (text.starts_with("schema_version,")) return read_rows(text, path);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{') return read_nccl_tests(text, path);
+  const nlohmann::json file = read_json(text, path);
+  if (file.contains("benchmarks")) return read_google_benchmark(file, path);
+  if (file.contains("results")) return read_nccl_tests_json(file, path);
+  refuse_file(path,
+              "is JSON, but neither of Google Benchmark (benchmarks) nor nccl-tests (results)");
+}
 
 Side read_side(const std::string& paths) {
   Side side;

@@ -91,6 +91,62 @@ std::string markdown_table(const Lines& lines) {
   return all + "\n";
 }
 
+/// The policy lets the page load and run nothing, should a text get through after all.
+constexpr std::string_view kPageHead = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>arbench compare</title>
+<style>
+:root { --text: #1c1c1c; --page: #ffffff; --line: #d0d0d0; --faster: #14652b; --slower: #a31515; --warn: #8a5a00; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e4e4e4; --page: #181818; --line: #484848; --faster: #6fd08c; --slower: #ff8a80; --warn: #e8b860; }
+}
+body { margin: 1.5em; color: var(--text); background: var(--page); font: 15px/1.4 system-ui, sans-serif; }
+table { border-collapse: collapse; margin-bottom: 1em; font-variant-numeric: tabular-nums; }
+th, td { padding: .2em .7em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: break-word; }
+.FASTER { color: var(--faster); font-weight: 600; }
+.SLOWER { color: var(--slower); font-weight: 600; }
+.warning { color: var(--warn); }
+</style>
+</head>
+<body>
+<h1>B against A</h1>
+)";
+
+std::string escaped(const std::string& raw) {
+  std::string text;
+  for (const char c : clean_line(raw)) {
+    if (c == '&') text += "&amp;";
+    if (c == '<') text += "&lt;";
+    if (c == '>') text += "&gt;";
+    if (c == '"') text += "&quot;";
+    if (c == '\'') text += "&#39;";
+    if (std::string_view("&<>\"'").find(c) == std::string_view::npos) text += c;
+  }
+  return text;
+}
+
+/// Nothing without lines below the header. A verdict has its word for a class.
+std::string html_table(const std::string& title, const Lines& lines) {
+  if (lines.size() < 2) return "";
+  std::string all = "<h2>" + escaped(title) + "</h2>\n<table>\n";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    all += "<tr>";
+    for (const std::string& cell : lines[i]) {
+      const bool verdict = i > 0 && (cell == "FASTER" || cell == "SLOWER");
+      const std::string tag = i == 0 ? "th" : "td";
+      all += "<" + tag + (verdict ? " class=\"" + cell + "\">" : ">") + escaped(cell) + "</" + tag +
+             ">";
+    }
+    all += "</tr>\n";
+  }
+  return all + "</table>\n";
+}
+
 std::string counts(const Comparison& comparison) {
   std::string all;
   for (Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::unclear}) {
@@ -119,6 +175,17 @@ std::string markdown(const Comparison& comparison) {
   if (!comparison.warnings.empty()) all += "\n";
   return all + markdown_table(rows(comparison)) + markdown_table(left_out(comparison)) +
          markdown_table(summary(comparison)) + counts(comparison);
+}
+
+std::string html(const Comparison& comparison) {
+  std::string all(kPageHead);
+  all += html_table("What else differs", environment(comparison));
+  if (comparison.environment.empty()) all += "<p>Nothing else is known to differ.</p>\n";
+  for (const std::string& warning : comparison.warnings)
+    all += "<p class=\"warning\">" + escaped(warning) + "</p>\n";
+  all += html_table("Rows", rows(comparison)) + html_table("Not compared", left_out(comparison)) +
+         html_table("Summary", summary(comparison));
+  return all + "<p>" + escaped(counts(comparison)) + "</p>\n</body>\n</html>\n";
 }
 
 std::string csv(const Comparison& comparison) {
