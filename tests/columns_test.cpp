@@ -107,7 +107,7 @@ TEST(Columns, LineOfARowThatDidNotRun) {
   EXPECT_EQ(csv_line({row, {}}),
             "1,,,,,,nccl_ring,nccl,,2,0 0,,bf16,sum,57344,28672,1,eager,20,hot,,in_place,"
             "allreduce/nccl_ring/bf16/g2/eager/hot/57344/in_place,processes,host,cuda,1,,,,,,,"
-            ",,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
+            ",,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
 }
 
 TEST(Columns, JsonHoldsTheSameCells) {

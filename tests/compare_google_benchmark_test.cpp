@@ -70,7 +70,7 @@ TEST(GoogleBenchmark, ErrorsAndSkippedOnesHaveAReason) {
 
 TEST(GoogleBenchmark, IsComparedByNameAndSummedByFamily) {
   const ResultSet a = read(run("BM_add/8", "10", "us") + "," + run("BM_add/8", "10", "us"));
-  const ResultSet b = read(run("BM_add/8", "20", "us") + "," + run("BM_add/8", "20", "us"));
+  const ResultSet b = read(run("BM_add/8", "30", "us") + "," + run("BM_add/8", "30", "us"));
   const Comparison found = compare({a}, {b});
   ASSERT_EQ(found.rows.size(), 1U);
   EXPECT_EQ(found.rows[0].verdict, Verdict::slower);

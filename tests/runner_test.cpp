@@ -192,8 +192,8 @@ TEST(Runner, AGraphHoldsAsManyOpsAsAPassHas) {
   Options options = quick();
   options.ops = 122;
   Outcome outcome;
-  // Twice 2 chains and 2 single ops verified; 5 + 2 replays to warm up; 2 rounds of 3 replays for each of 3 sequences.
-  EXPECT_EQ(ops_run(options, outcome), 2 * (2 * 122 + 2) + 7 * 122 + 2 * 3 * 3 * 122);
+  // Twice 3 chains, 6 single ops and 4 whose inputs are overwritten verified; 5 + 2 replays to warm up; 2 rounds of 3 replays for each of 3 sequences.
+  EXPECT_EQ(ops_run(options, outcome), 2 * (3 * 122 + 6 + 4) + 7 * 122 + 2 * 3 * 3 * 122);
   EXPECT_EQ(lines(outcome), (Lines{"test_counted ok"}));
   EXPECT_EQ(outcome.rows[0].ops_per_graph, 122);
 }
