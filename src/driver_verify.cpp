@@ -207,14 +207,14 @@ Verified Driver::soak(int index, std::uint32_t salt, int calls) {
 
 void Driver::prepare_round(int index, std::uint32_t salt) {
   Slot& slot = *slots_.at(index);
+  clear_results();
   if (slot.point.placement == Placement::in_place) return;
   make_inputs(slot, slot.ops, {salt, Data::exact, slot.point.ranks()});
-  finish(&slot, expected_us(slot, 1));
+  settle(slot, 1);
 }
 
 Verified Driver::check_round(int index, std::uint32_t salt) {
   Slot& slot = *slots_.at(index);
-  clear_results();
   if (slot.point.placement == Placement::in_place)
     checked_replay(slot, {kChain, Data::exact, 0}, salt, 0);
   else

@@ -100,8 +100,8 @@ test_full_disk_of_google_benchmark() {
   code=0
   (
     trap '' XFSZ
-    ulimit -f 400
-    exec "$ARBENCH" --backend host --gpus 2 --mode eager --algo one_shot_pull --ops 1 --rounds 200 \
+    ulimit -f 150
+    exec "$ARBENCH" --backend host --gpus 2 --mode eager --algo one_shot_pull --ops 1 --rounds 75 \
       --replays 1 --sizes '64,128,256,512,1K,2K,4K,8K' --out "$out"
   ) >"$folder/stdout" 2>"$folder/stderr" || code=$?
   expect "exit code when Google Benchmark's file does not fit" 1 "$code"
