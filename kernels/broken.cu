@@ -181,6 +181,7 @@ struct Right {
   }
 };
 
+#ifndef __CUDACC_RTC__
 using Reject = std::optional<std::string> (*)(const Case&);
 
 std::optional<std::string> unless_out_of_place(const Case& point) {
@@ -256,6 +257,7 @@ const Register controls[] = {
     Register(control<ReturnsAtOnce>("broken_returns_at_once", "the kernel does nothing")),
     Register(no_launch()),
 };
+#endif
 
 }  // namespace
 }  // namespace arbench

@@ -55,6 +55,7 @@ struct Step {
   }
 };
 
+#ifndef __CUDACC_RTC__
 /// Where chunk c's half of a lane lies, in packs of the message.
 struct Range {
   std::uint64_t begin, end;
@@ -158,6 +159,7 @@ Algorithm record() {
   record.blocks_per_multiprocessor = [](const Case& point, int threads) {
     return blocks_per_multiprocessor<Step>(point.dtype, point.ranks(), threads);
   };
+  record.instance = instance_of<Step>;
   record.launches_per_op = [](const Case& point) { return kLanes * 4 * (point.ranks() - 1) + 4; };
   record.open = [](const OpenContext& context) {
     const auto at = [ring = CopyRing(context)](Queue& queue, std::uint64_t shift) {
@@ -169,6 +171,7 @@ Algorithm record() {
 }
 
 const Register p2p_copy_ring(record());
+#endif
 
 }  // namespace
 }  // namespace arbench

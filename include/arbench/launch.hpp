@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 
 #include "arbench/case.hpp"
 #include "arbench/peers.hpp"
@@ -18,6 +19,11 @@
 #endif
 
 namespace arbench {
+
+/// "arbench::kernel_entry<arbench::OneShotPull, arbench::BF16, 8>": what NVRTC is asked for. Both
+/// backends give the same name.
+std::string instance_name(const std::type_info& kernel, const std::type_info& element, int ranks);
+
 inline namespace ARBENCH_PORT {
 
 /// Calls f.operator()<T, N>() for the element type and the rank count.
@@ -41,18 +47,20 @@ auto with_types(Dtype dtype, int ranks, F f) {
   }
 }
 
+/// The instance of K that a case launches.
+template <class K>
+std::string instance_of(const Case& point) {
+  return with_types<K::kSpecialised>(point.dtype, point.ranks(), [&]<class T, int N>() {
+    return instance_name(typeid(K), typeid(T), N);
+  });
+}
+
 #ifdef __CUDACC__
 
 inline void check_launch(cudaError_t error) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // not left behind for an unrelated call
   throw std::runtime_error(std::string("kernel launch: ") + cudaGetErrorString(error));
-}
-
-template <class K, class T, int N>
-__global__ void __launch_bounds__(kMaxThreads)
-    kernel_entry(const __grid_constant__ K kernel, const __grid_constant__ Peers peers) {
-  kernel.template operator()<T, N>(Exec(peers.first_rank), peers);
 }
 
 /// Enqueues one launch. `grid_ranks` > 1: that many ranks, from peers.first_rank on, in one
