@@ -223,8 +223,9 @@ Algorithm stale_epoch() {
       "broken_stale_epoch", "the call number is fixed when a graph is captured", unless_replayed);
   record.open = [](const OpenContext& context) {
     return Op{[peers = context.peers, dtype = context.point.dtype, shape = context.geometry,
-               ranks = context.grid_ranks, calls = std::uint32_t{0}](Queue& queue) mutable {
-                launch(queue, StaleEpoch{calls++}, peers, dtype, shape, ranks);
+               ranks = context.grid_ranks, code = code_of<StaleEpoch>(context.point),
+               calls = std::uint32_t{0}](Queue& queue) mutable {
+                launch(queue, StaleEpoch{calls++}, peers, dtype, shape, ranks, code);
               },
               {},
               {}};

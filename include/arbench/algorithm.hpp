@@ -123,15 +123,13 @@ template <class K>
 Algorithm kernel_algorithm(Algorithm record, K kernel = {}) {
   record.open = [kernel](const OpenContext& context) {
     const auto at = [kernel, peers = context.peers, dtype = context.point.dtype,
-                     shape = context.geometry,
-                     ranks = context.grid_ranks](Queue& queue, std::uint64_t shift) {
-      if (peers.count > 0) launch(queue, kernel, shifted(peers, shift), dtype, shape, ranks);
+                     shape = context.geometry, ranks = context.grid_ranks,
+                     code = code_of<K>(context.point)](Queue& queue, std::uint64_t shift) {
+      if (peers.count > 0) launch(queue, kernel, shifted(peers, shift), dtype, shape, ranks, code);
     };
     return Op{[at](Queue& queue) { at(queue, 0); }, {}, {}, at};
   };
-  record.blocks_per_multiprocessor = [](const Case& point, int threads) {
-    return blocks_per_multiprocessor<K>(point.dtype, point.ranks(), threads);
-  };
+  record.blocks_per_multiprocessor = blocks_per_multiprocessor<K>;
   record.instance = instance_of<K>;
   if (!record.launches_per_op) record.launches_per_op = [](const Case&) { return 1; };
   if (!record.scratch) record.scratch = [](const Case&) { return Scratch{}; };

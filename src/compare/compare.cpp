@@ -79,6 +79,13 @@ std::string size_class(const std::string& bytes) {
   return value <= 4 << 20 ? "up to 4 MiB" : "above 4 MiB";
 }
 
+/// The algorithm, and the toolkit if another than the build's compiled it.
+std::string contender(const Key& key) {
+  const auto toolkit = key.find("toolkit");
+  const bool other = toolkit != key.end() && !toolkit->second.empty();
+  return key.at("algo") + (other ? " " + toolkit->second : "");
+}
+
 /// A group in the making: logs of its rows added up, draw by draw.
 struct Sum {
   Group group;
@@ -87,7 +94,7 @@ struct Sum {
 };
 
 void add(std::vector<Sum>& sums, const Compared& row, const std::vector<double>& logs, double cut) {
-  const std::string &algorithm = row.key.at("algo"), sizes = size_class(row.key.at("bytes"));
+  const std::string algorithm = contender(row.key), sizes = size_class(row.key.at("bytes"));
   auto at = std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) {
     return sum.group.algorithm == algorithm && sum.group.sizes == sizes;
   });
