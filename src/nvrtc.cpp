@@ -165,17 +165,23 @@ Nvrtc::Nvrtc(const std::string& path) {
   if (handle_ == nullptr || !find_all(handle_, api))
     throw std::runtime_error(library_ + " is not an NVRTC");
   includes_ = includes_of(library_);
-  version_ = exact_version();
-}
-
-/// nvrtcVersion() does not tell the patch; PTX does, "release 12.8, V12.8.93".
-std::string Nvrtc::exact_version() const {
-  const Api api = api_of(handle_);
   int major = 0, minor = 0;
   api.version(&major, &minor);
   const std::string release = std::to_string(major) + "." + std::to_string(minor);
+  // It looks for this one by name, which fails where the name is not on the loader's path.
+  const fs::path builtins = fs::path(library_).parent_path() / ("libnvrtc-builtins.so." + release);
+  dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL);
+  version_ = exact_version(release);
+}
+
+/// nvrtcVersion() does not tell the patch; PTX does, "release 12.8, V12.8.93".
+std::string Nvrtc::exact_version(const std::string& release) const {
+  const Api api = api_of(handle_);
   Program empty(api, "", {});
-  if (!empty.compile({"--gpu-architecture=compute_90"})) return release;
+  if (!empty.compile({"--gpu-architecture=compute_90"})) {
+    const std::string log = empty.log();
+    throw std::runtime_error(library_ + " does not work: " + log.substr(0, log.find('\n')));
+  }
   const std::string ptx = empty.ptx();
   const std::size_t found = ptx.find(", V" + release + ".");
   if (found == std::string::npos) return release;

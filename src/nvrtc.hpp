@@ -24,7 +24,7 @@ struct Compiled {
 class Nvrtc {
  public:
   /// Opens the library `path`, or the one in the toolkit folder `path`. Throws std::runtime_error with
-  /// one line when there is none, when it is no NVRTC, or when the toolkit's headers are not beside it.
+  /// one line when there is none, when it is no NVRTC or does not work, or when the toolkit's headers are not beside it.
   /// It stays open until the process ends.
   explicit Nvrtc(const std::string& path);
 
@@ -36,7 +36,7 @@ class Nvrtc {
   Compiled compile(const CompileRequest& request) const;
 
  private:
-  std::string exact_version() const;
+  std::string exact_version(const std::string& release) const;
 
   void* handle_ = nullptr;
   std::string library_, version_;
