@@ -76,6 +76,12 @@ std::set<Key> keys_of(const Case& point, const Machine& machine) {
   return keys;
 }
 
+/// REQUIRES: it is one of them.
+const Nvrtc& toolkit_named(const std::string& name, const std::vector<Nvrtc>& toolkits) {
+  return *std::find_if(toolkits.begin(), toolkits.end(),
+                       [&](const Nvrtc& one) { return toolkit_name(one) == name; });
+}
+
 }  // namespace
 
 std::string toolkit_name(const Nvrtc& nvrtc) { return "nvrtc " + nvrtc.version(); }
@@ -141,11 +147,9 @@ void compile_cases(const std::vector<Case>& cases, const Machine& machine,
   int number = 0;
   for (const auto& [key, source] : wanted) {
     const auto& [toolkit, instance, architecture] = key;
-    const auto nvrtc = std::find_if(toolkits.begin(), toolkits.end(), [&](const Nvrtc& one) {
-      return toolkit_name(one) == std::get<0>(key);
-    });
     progress(++number, static_cast<int>(wanted.size()), toolkit + ": " + instance);
-    Compiled made = compile_cached(*nvrtc, {source, {instance}, architecture}, folder);
+    Compiled made = compile_cached(toolkit_named(toolkit, toolkits),
+                                   {source, {instance}, architecture}, folder);
     RunTimeCode code{std::move(made.cubin), ""};
     if (code.cubin.empty()) code.error = first_error(made.log);
     compiled()[key] = std::move(code);
