@@ -32,6 +32,7 @@
 #include "report/run_facts.hpp"
 #include "report/table.hpp"
 #include "report/writer.hpp"
+#include "run_time_code.hpp"
 #include "runner.hpp"
 #include "self_test.hpp"
 #include "sweep.hpp"
@@ -80,6 +81,26 @@ void show_progress(int point, int points, const Case& first) {
                std::string(word(first.dtype)).c_str(), std::string(word(first.mode)).c_str(),
                static_cast<unsigned long long>(first.bytes));
   if (point == points) std::fprintf(stderr, "\r\033[K");
+}
+
+nlohmann::json toolkits_json(const std::vector<Nvrtc>& toolkits) {
+  auto list = nlohmann::json::array();
+  for (const Nvrtc& one : toolkits)
+    list.push_back({{"name", toolkit_name(one)}, {"library", one.library()}});
+  return list;
+}
+
+std::vector<std::string> names_of(const std::vector<Nvrtc>& toolkits) {
+  std::vector<std::string> names;
+  for (const Nvrtc& one : toolkits) names.push_back(toolkit_name(one));
+  return names;
+}
+
+void show_compiling(int number, int all, const std::string& what) {
+  spdlog::debug("compiling {} of {}: {}", number, all, what);
+  if (isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r\033[K[compiling %d/%d]", number, all);
+  if (number == all) std::fprintf(stderr, "\r\033[K");
 }
 
 /// The rows of a run that goes on: those that are finished already, and what is left to do.
@@ -197,9 +218,12 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
   std::optional<Stopwatch> stopwatch(std::in_place, seconds.total);
   const Backend backend = resolved_backend(options, machine);
   const Options settled = with_defaults(options, backend);
-  const auto cases = expand(settled, machine, algorithm_names(backend, settled.algorithms));
+  const auto toolkits = open_toolkits(settled.toolkits);
+  const auto cases =
+      expand(settled, machine, algorithm_names(backend, settled.algorithms), names_of(toolkits));
   Progress progress{{}, cases};
   auto facts = environment(machine, argv);
+  if (!toolkits.empty()) facts["toolkits"] = toolkits_json(toolkits);
   std::optional<Nvml> nvml;
   if (backend == Backend::cuda && !settled.dry_run) {
     nvml.emplace();
@@ -216,6 +240,7 @@ int sweep(const Options& options, const Machine& machine, const std::vector<std:
     spdlog::info("{} of {} rows are done", cases.size() - progress.left.size(), cases.size());
   spdlog::info("{} cases, about {:.0f} s, seed {}", progress.left.size(),
                estimate_seconds(runnable(progress.left, settled), settled), settled.seed);
+  compile_cases(progress.left, machine, toolkits, show_compiling);
   const bool whole =
       measure(settled, machine, nvml ? &*nvml : nullptr, writer.get(), progress, seconds);
   if (!whole)

@@ -181,6 +181,7 @@ struct Right {
   }
 };
 
+#ifndef __CUDACC_RTC__
 using Reject = std::optional<std::string> (*)(const Case&);
 
 std::optional<std::string> unless_out_of_place(const Case& point) {
@@ -222,8 +223,9 @@ Algorithm stale_epoch() {
       "broken_stale_epoch", "the call number is fixed when a graph is captured", unless_replayed);
   record.open = [](const OpenContext& context) {
     return Op{[peers = context.peers, dtype = context.point.dtype, shape = context.geometry,
-               ranks = context.grid_ranks, calls = std::uint32_t{0}](Queue& queue) mutable {
-                launch(queue, StaleEpoch{calls++}, peers, dtype, shape, ranks);
+               ranks = context.grid_ranks, code = code_of<StaleEpoch>(context.point),
+               calls = std::uint32_t{0}](Queue& queue) mutable {
+                launch(queue, StaleEpoch{calls++}, peers, dtype, shape, ranks, code);
               },
               {},
               {}};
@@ -256,6 +258,7 @@ const Register controls[] = {
     Register(control<ReturnsAtOnce>("broken_returns_at_once", "the kernel does nothing")),
     Register(no_launch()),
 };
+#endif
 
 }  // namespace
 }  // namespace arbench

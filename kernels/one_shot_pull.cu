@@ -37,6 +37,7 @@ struct OneShotPull {
   }
 };
 
+#ifndef __CUDACC_RTC__
 const Register one_shot_pull(kernel_algorithm<OneShotPull>({
     .name = "one_shot_pull",
     .summary = "barrier, every rank loads and sums all peers' data, barrier",
@@ -50,6 +51,7 @@ const Register one_shot_pull(kernel_algorithm<OneShotPull>({
     .geometry = [](const Case& point,
                    int max_blocks) { return spread(point, packs_of(point), 32, max_blocks); },
 }));
+#endif
 
 }  // namespace
 }  // namespace arbench

@@ -137,6 +137,7 @@ struct OneShotPush {
   }
 };
 
+#ifndef __CUDACC_RTC__
 const Register one_shot_push(kernel_algorithm<OneShotPush>({
     .name = "one_shot_push",
     .summary = "every rank stores its data into all peers, sentinels tell arrival, no barrier",
@@ -151,6 +152,7 @@ const Register one_shot_push(kernel_algorithm<OneShotPush>({
     .geometry = [](const Case& point,
                    int max_blocks) { return spread(point, packs_of(point), 32, max_blocks); },
 }));
+#endif
 
 }  // namespace
 }  // namespace arbench

@@ -55,6 +55,7 @@ struct Step {
   }
 };
 
+#ifndef __CUDACC_RTC__
 /// Where chunk c's half of a lane lies, in packs of the message.
 struct Range {
   std::uint64_t begin, end;
@@ -65,6 +66,7 @@ class CopyRing {
   explicit CopyRing(const OpenContext& context)
       : p_(context.peers),
         dtype_(context.point.dtype),
+        code_(code_of<Step>(context.point)),
         shape_(context.geometry),
         bytes_(context.point.bytes),
         packs_(arbench::packs_of(context.point)),
@@ -93,14 +95,14 @@ class CopyRing {
       launch(queue,
              Step{lane, static_cast<std::uint32_t>(s + 1), false, added.begin, added.end,
                   slot(rank, s, lane), to_output ? nullptr : slot(rank, s, lane)},
-             p_, dtype_, shape_);
+             p_, dtype_, shape_, 1, code_);
     }
     for (int s = 0; s < n - 1; ++s) {  // all-gather
       const Range sent = range(rank + 1 - s, lane);
       copy(queue, const_cast<void*>(at(p_.output(next), sent)), at(p_.output(rank), sent), sent);
       launch(queue,
              Step{lane, static_cast<std::uint32_t>(n + s), s == n - 2, 0, 0, nullptr, nullptr}, p_,
-             dtype_, {1, 1});
+             dtype_, {1, 1}, 1, code_);
     }
   }
 
@@ -127,6 +129,7 @@ class CopyRing {
 
   Peers p_;
   Dtype dtype_;
+  Code code_;
   Geometry shape_;
   std::uint64_t bytes_, packs_, chunk_;
 };
@@ -155,9 +158,8 @@ Algorithm record() {
     const auto parts = static_cast<std::uint64_t>(point.ranks() * kLanes);
     return spread(point, packs_of(point) / parts, 32, max_blocks);
   };
-  record.blocks_per_multiprocessor = [](const Case& point, int threads) {
-    return blocks_per_multiprocessor<Step>(point.dtype, point.ranks(), threads);
-  };
+  record.blocks_per_multiprocessor = blocks_per_multiprocessor<Step>;
+  record.instance = instance_of<Step>;
   record.launches_per_op = [](const Case& point) { return kLanes * 4 * (point.ranks() - 1) + 4; };
   record.open = [](const OpenContext& context) {
     const auto at = [ring = CopyRing(context)](Queue& queue, std::uint64_t shift) {
@@ -169,6 +171,7 @@ Algorithm record() {
 }
 
 const Register p2p_copy_ring(record());
+#endif
 
 }  // namespace
 }  // namespace arbench

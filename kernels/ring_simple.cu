@@ -120,6 +120,7 @@ struct RingSimple {
   }
 };
 
+#ifndef __CUDACC_RTC__
 const Register ring_simple(kernel_algorithm<RingSimple>({
     .name = "ring_simple",
     .summary = "pipelined ring by peer stores, a flag behind each piece, a channel per block",
@@ -135,6 +136,7 @@ const Register ring_simple(kernel_algorithm<RingSimple>({
           return spread(point, packs_of(point) / (ranks * kPacksPerThread), 16, max_blocks);
         },
 }));
+#endif
 
 }  // namespace
 }  // namespace arbench

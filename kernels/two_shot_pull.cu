@@ -59,6 +59,7 @@ struct TwoShotPull {
   }
 };
 
+#ifndef __CUDACC_RTC__
 const Register two_shot_pull(kernel_algorithm<TwoShotPull>({
     .name = "two_shot_pull",
     .summary = "reduce-scatter by peer loads, barrier, all-gather by peer loads",
@@ -75,6 +76,7 @@ const Register two_shot_pull(kernel_algorithm<TwoShotPull>({
           return spread(point, (packs_of(point) + ranks - 1) / ranks, 16, max_blocks);
         },
 }));
+#endif
 
 }  // namespace
 }  // namespace arbench

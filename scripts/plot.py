@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Callable, NamedTuple
 
-from rows import Point, Unusable, points, read_rows, select
+from rows import Point, Unusable, contender, points, read_rows, select
 
 # Colours that stay apart on white. Markers tell where two come close, and go round faster, so that
 # no two algorithms have both in common.
@@ -39,16 +39,17 @@ MEASURES = (
 
 
 def styles(rows):
-    """How each algorithm is drawn, in all pictures alike: {name: keyword arguments of plot()}."""
+    """How each contender is drawn, in all pictures alike: {name: keyword arguments of plot()}."""
     found, counts = {}, {True: 0, False: 0}
     for row in rows:
-        if row["algo"] in found:
+        name = contender(row)
+        if name in found:
             continue
         nccl = row["impl"] == "nccl"
         colours, markers = (NCCL_COLOURS, NCCL_MARKERS) if nccl else (COLOURS, MARKERS)
-        found[row["algo"]] = {"color": colours[counts[nccl] % len(colours)],
-                              "marker": markers[counts[nccl] % len(markers)],
-                              "linestyle": "--" if nccl else "-", "zorder": 3 if nccl else 2}
+        found[name] = {"color": colours[counts[nccl] % len(colours)],
+                       "marker": markers[counts[nccl] % len(markers)],
+                       "linestyle": "--" if nccl else "-", "zorder": 3 if nccl else 2}
         counts[nccl] += 1
     return found
 

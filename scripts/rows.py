@@ -72,7 +72,7 @@ def select(rows, dtype):
 
 
 def points(rows):
-    """{Conditions: {(ranks, mode): {algorithm: [Point, ...]}}}, ascending by size, of rows with a
+    """{Conditions: {(ranks, mode): {contender: [Point, ...]}}}, ascending by size, of rows with a
     time. Of several rows for one point the last one counts. Raises Unusable."""
     found = {}
     for row in rows:
@@ -86,7 +86,7 @@ def points(rows):
         point = Point(positive(row, "bytes", int),
                       *(positive(row, name) for name in
                         ("lat_us_median", "lat_us_ci_lo", "lat_us_ci_hi", "busbw_GBps")))
-        panel.setdefault(row["algo"], {})[point.size] = point
+        panel.setdefault(contender(row), {})[point.size] = point
     if not found:
         raise Unusable("has no row with a time")
     for panels in found.values():
@@ -94,6 +94,11 @@ def points(rows):
             for name, by_size in panel.items():
                 panel[name] = [by_size[size] for size in sorted(by_size)]
     return found
+
+
+def contender(row):
+    """The algorithm, and the toolkit if another than the build's compiled it."""
+    return " ".join(filter(None, (row["algo"], row.get("toolkit"))))
 
 
 def positive(row, name, kind=float):

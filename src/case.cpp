@@ -15,12 +15,19 @@ std::string Case::name() const {
                      std::to_string(ranks()) + "/" + std::string(word(mode)) + "/" +
                      std::string(word(l2)) + "/" + std::to_string(bytes);
   if (placement == Placement::in_place) text += "/in_place";
+  if (!toolkit.empty()) text += "/" + toolkit;
+  std::replace(text.begin(), text.end(), ' ', '-');
   return text;
+}
+
+std::string Case::contender() const {
+  return toolkit.empty() ? algorithm : algorithm + " " + toolkit;
 }
 
 bool Case::same_point(const Case& other) const {
   Case twin = other;
   twin.algorithm = algorithm;
+  twin.toolkit = toolkit;
   return twin == *this;
 }
 

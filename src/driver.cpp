@@ -87,6 +87,20 @@ void Driver::agree(const std::string& problem) {
     if (!text.empty()) throw Refused(text);
 }
 
+/// Code of a toolkit at run time is loaded while nothing runs. A driver may be too old for it; all
+/// ranks hear of that, for the row to say so.
+void Driver::load_code(const Algorithm& algorithm, const Case& point) {
+  if (point.toolkit.empty()) return;
+  std::string problem;
+  try {
+    algorithm.blocks_per_multiprocessor(point, kMinGpuThreads);
+  } catch (const Refused& refused) {
+    problem = refused.what();
+  }
+  for (const std::string& text : rendezvous_.all_gather(cut(problem)))
+    if (!text.empty()) throw Unsupported(text);
+}
+
 /// Nobody touches a peer's device memory when bytes travel through host memory.
 void* Driver::allocate_own(Kind kind, std::uint64_t bytes) {
   const bool pinned = config_.transport == Transport::host && kind == Kind::signals;
@@ -240,6 +254,7 @@ Opened Driver::open(int index, const Case& point) {
   auto slot = std::make_unique<Slot>();
   slot->point = point;
   slot->algorithm = find_algorithm(config_.backend, point.algorithm);
+  load_code(*slot->algorithm, point);
   Opened opened;
   std::string problem;
   try {

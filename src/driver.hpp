@@ -142,6 +142,7 @@ class Driver {
   void free_own(const Symmetric& memory);
   void release(Symmetric& memory);
   void agree(const std::string& problem);
+  void load_code(const Algorithm& algorithm, const Case& point);
   void open_clocks();
   void ensure_buffers(std::uint64_t bytes, int sets);
   int wanted_sets(const Case& point);

@@ -133,6 +133,16 @@ void set_algorithms(Draft& draft, const Argument& argument) {
   for (const Argument& item : items(argument)) add(draft.options.algorithms, item.text);
 }
 
+void set_toolkits(Draft& draft, const Argument& argument) {
+  draft.options.toolkits.clear();
+  for (const Argument& item : items(argument)) {
+    if (item.text != "build" && !(item.text.starts_with("nvrtc:") && item.text.size() > 6))
+      refuse(item,
+             "accepts build, and nvrtc:PATH with the folder of a CUDA toolkit or its libnvrtc.so");
+    add(draft.options.toolkits, item.text);
+  }
+}
+
 void set_backend(Draft& draft, const Argument& argument) {
   auto accepted = words<Backend>();
   accepted.insert(accepted.begin(), "auto");
@@ -230,6 +240,11 @@ OptionGroup contender_options() {
   return {"What runs",
           {option("--algo LIST", "names and globs, see arbench list (default: all not hidden)",
                   set_algorithms),
+           option("--toolkit LIST",
+                  "whose compiler made the kernels, in the same rounds: build, as they are in this "
+                  "program, and nvrtc:PATH, compiled now by the NVRTC of the CUDA toolkit in that "
+                  "folder (default build)",
+                  set_toolkits),
            option("--dtype LIST", "of " + joined(words<Dtype>()) + defaults(Options{}.dtypes),
                   set_words<&Options::dtypes>),
            option("--mode LIST", "of " + joined(words<Mode>()) + defaults(Options{}.modes),

@@ -50,6 +50,7 @@ struct Options {
   Launch launch = Launch::threads;
   Transport transport = Transport::p2p;
   Geometry geometry;
+  std::vector<std::string> toolkits{"build"};  ///< "build", "nvrtc:PATH": whose code kernels run
 
   int rounds = 12;           ///< visits to each contender
   int replays = 100;         ///< samples per round, at most

@@ -28,6 +28,7 @@ nlohmann::json config_json(const Options& options) {
           {"backend", options.backend ? std::string(word(*options.backend)) : "auto"},
           {"launch", word(options.launch)},
           {"transport", word(options.transport)},
+          {"toolkits", options.toolkits},
           {"blocks", options.geometry.blocks},
           {"threads", options.geometry.threads},
           {"rounds", options.rounds},

@@ -8,6 +8,7 @@
 #include "benchmark_file.hpp"
 #include "floor.hpp"
 #include "point.hpp"
+#include "run_time_code.hpp"
 #include "sweep.hpp"
 #include "world.hpp"
 
@@ -15,7 +16,8 @@ namespace arbench {
 namespace {
 
 /// Why this case cannot run, as far as can be told without a device.
-std::optional<std::pair<Status, std::string>> refusal(const Case& point, const Options& options) {
+std::optional<std::pair<Status, std::string>> refusal(const Case& point, const Options& options,
+                                                      const Machine& machine) {
   const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
   const auto skip = [](const std::string& why) { return std::pair(Status::skipped, why); };
   if (algorithm == nullptr) {
@@ -35,6 +37,7 @@ std::optional<std::pair<Status, std::string>> refusal(const Case& point, const O
     return skip("reaches into its peers' buffers: no host transport");
   if (algorithm->reject)
     if (const auto why = algorithm->reject(point)) return skip(*why);
+  if (const auto why = no_code(point, machine)) return std::pair(Status::unsupported, *why);
   return std::nullopt;
 }
 
@@ -73,7 +76,7 @@ class Group {
       contender.row.added_skew_us = options_.skew_us;
       contender.floor = floor_of(cases_[index], machine_);
       if (contender.floor) contender.row.floor_us = contender.floor->us;
-      if (const auto why = refusal(cases_[index], options_))
+      if (const auto why = refusal(cases_[index], options_, machine_))
         settle(contender, why->first, why->second);
       contenders.push_back(std::move(contender));
     }

@@ -128,8 +128,43 @@ std::set<std::uint64_t> sizes_of(const Options& options, Dtype dtype) {
   return sizes;
 }
 
+/// Case::toolkit of each item of --toolkit.
+std::vector<std::string> toolkits_of(const Options& options,
+                                     const std::vector<std::string>& nvrtc) {
+  std::vector<std::string> toolkits;
+  std::size_t next = 0;
+  for (const std::string& item : options.toolkits)
+    toolkits.push_back(item == "build" ? "" : nvrtc.at(next++));
+  return toolkits;
+}
+
+/// Run-time compilation is for GPUs.
+void refuse_toolkits_on_host(const Options& options, const Machine& machine) {
+  for (const std::string& item : options.toolkits)
+    if (item != "build")
+      refuse({"--toolkit", item},
+             "needs the CUDA backend: " +
+                 (options.backend ? "--backend host runs host threads" : no_device(machine)) +
+                 "; accepts build here");
+}
+
+struct Choice {
+  std::string algorithm, toolkit;
+};
+
+std::vector<Choice> choices(const std::vector<std::string>& names,
+                            const std::vector<std::string>& toolkits) {
+  std::vector<Choice> all;
+  for (const std::string& name : names) {
+    const std::size_t count = name.starts_with("nccl_") ? 1 : toolkits.size();
+    for (std::size_t i = 0; i < count; ++i)
+      all.push_back({name, name.starts_with("nccl_") ? "" : toolkits[i]});
+  }
+  return all;
+}
+
 /// All points of one world, and their contenders.
-void add_cases(const Options& options, const std::vector<std::string>& names, const Case& world,
+void add_cases(const Options& options, const std::vector<Choice>& choices, const Case& world,
                std::vector<Case>& cases) {
   Case point = world;
   for (Dtype dtype : options.dtypes)
@@ -137,8 +172,9 @@ void add_cases(const Options& options, const std::vector<std::string>& names, co
       for (Mode mode : options.modes)
         for (L2 l2 : options.l2s)
           for (std::uint64_t bytes : sizes_of(options, dtype))
-            for (const std::string& name : names) {
-              point.algorithm = name;
+            for (const Choice& choice : choices) {
+              point.algorithm = choice.algorithm;
+              point.toolkit = choice.toolkit;
               point.dtype = dtype;
               point.placement = placement;
               point.mode = mode;
@@ -164,8 +200,10 @@ Options with_defaults(const Options& options, Backend backend) {
 }
 
 std::vector<Case> expand(const Options& options, const Machine& machine,
-                         const std::vector<std::string>& algorithm_names) {
+                         const std::vector<std::string>& algorithm_names,
+                         const std::vector<std::string>& nvrtc) {
   const Backend backend = resolved_backend(options, machine);
+  if (backend == Backend::host) refuse_toolkits_on_host(options, machine);
   const Options settled = with_defaults(options, backend);
   if (const int threads = options.geometry.threads;
       backend == Backend::cuda && threads > 0 && threads < kMinGpuThreads)
@@ -180,6 +218,7 @@ std::vector<Case> expand(const Options& options, const Machine& machine,
   };
   if (options.slow_pct > 0 && std::none_of(names.begin(), names.end(), slowed))
     refuse({"--slow", options.slow_algorithms}, "matches none of what runs, " + joined(names));
+  const auto all = choices(names, toolkits_of(options, nvrtc));
   Case world;
   world.backend = backend;
   world.launch = options.launch;
@@ -188,7 +227,7 @@ std::vector<Case> expand(const Options& options, const Machine& machine,
   std::vector<Case> cases;
   for (int ranks : rank_counts(options, machine, backend, static_cast<int>(devices.size()))) {
     world.devices.assign(devices.begin(), devices.begin() + ranks);
-    add_cases(settled, names, world, cases);
+    add_cases(settled, all, world, cases);
   }
   return cases;
 }

@@ -28,9 +28,12 @@ Options with_defaults(const Options& options, Backend backend);
 ///   all 0).
 /// Rank counts are --gpus, or 2, 4, 8 and all devices. A size is rounded down to a multiple of the
 /// dtype's size. `options` need not have gone through with_defaults().
+/// `nvrtc` are the names of the toolkits in options.toolkits that are not "build", in their order. Each
+/// kernel is a contender for each toolkit; NCCL, which none of them compiles, is one all the same.
 /// Throws UsageError for what this machine or `algorithm_names` does not have.
 std::vector<Case> expand(const Options& options, const Machine& machine,
-                         const std::vector<std::string>& algorithm_names);
+                         const std::vector<std::string>& algorithm_names,
+                         const std::vector<std::string>& nvrtc = {});
 
 /// One line on what was decided by default and limits what the results mean; empty if nothing was.
 std::string remark(const Options& options, const Machine& machine);

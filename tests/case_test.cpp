@@ -26,6 +26,16 @@ TEST(Case, NameHoldsWhatTwoBuildsAreJoinedBy) {
   EXPECT_EQ(point.name(), "allreduce/one_shot_pull/f32/g2/eager/cold/0/in_place");
 }
 
+TEST(Case, NamesAToolkitThatIsNotTheBuilds) {
+  Case point = verify_pass();
+  EXPECT_EQ(point.contender(), "one_shot_pull");
+  point.toolkit = "nvrtc 12.8.93";
+  EXPECT_EQ(point.contender(), "one_shot_pull nvrtc 12.8.93");
+  EXPECT_EQ(point.name(), "allreduce/one_shot_pull/bf16/g8/graph/hot/57344/nvrtc-12.8.93");
+  point.placement = Placement::in_place;
+  EXPECT_EQ(point.name(), "allreduce/one_shot_pull/bf16/g8/graph/hot/57344/in_place/nvrtc-12.8.93");
+}
+
 TEST(Case, NameHoldsNeitherDevicesNorLaunch) {
   Case other = verify_pass();
   other.devices = {7, 6, 5, 4, 3, 2, 1, 0};
@@ -58,7 +68,7 @@ TEST(Case, IsVirtualIfAnyTwoRanksShareADevice) {
   EXPECT_TRUE(is_virtual({0, 1, 2, 0}));
 }
 
-TEST(Case, ContendersOfAPointDifferInTheAlgorithmAlone) {
+TEST(Case, ContendersOfAPointDifferInAlgorithmAndToolkitAlone) {
   const Case point = verify_pass();
   const auto changed = [&](auto change) {
     Case other = verify_pass();
@@ -67,6 +77,7 @@ TEST(Case, ContendersOfAPointDifferInTheAlgorithmAlone) {
   };
   EXPECT_TRUE(point.same_point(point));
   EXPECT_TRUE(point.same_point(changed([](Case& c) { c.algorithm = "nccl_auto"; })));
+  EXPECT_TRUE(point.same_point(changed([](Case& c) { c.toolkit = "nvrtc 13.0.88"; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.dtype = Dtype::f16; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.bytes = 57342; })));
   EXPECT_FALSE(point.same_point(changed([](Case& c) { c.mode = Mode::eager; })));

@@ -46,11 +46,19 @@ for backend in '' '--backend host'; do
   refuses_and_makes_nothing "--rounds 0" $backend --rounds 0
   refuses_and_makes_nothing "--timeout 0" $backend --timeout 0
   refuses_and_makes_nothing "--nccl-loopback" $backend --nccl-loopback
+  refuses_and_makes_nothing "--toolkit 12.8" $backend --toolkit 12.8
+  refuses_and_makes_nothing "--toolkit nvrtc:/none: no such folder" $backend --toolkit nvrtc:/none
+  refuses_and_makes_nothing "--toolkit nvrtc:/proc/self/exe: " $backend --toolkit nvrtc:/proc/self/exe
   refuses_and_makes_nothing "--no-such" $backend --no-such
 done
 refuses_and_makes_nothing "--devices 7" --backend host --devices 7
 refuses_and_makes_nothing "--devices 0,1" --backend host --devices 0,1 --gpus 4
 refuses_and_makes_nothing "--virtual 4" --backend host --virtual 4
+if [[ -n ${ARBENCH_NVRTC:-} ]]; then
+  toolkit=nvrtc:${ARBENCH_NVRTC%%:*}
+  refuses_and_makes_nothing "--toolkit $toolkit: needs the CUDA backend" --backend host --toolkit "$toolkit"
+  refuses_and_makes_nothing "--toolkit $toolkit/: is nvrtc" --toolkit "$toolkit,$toolkit/"
+fi
 refuses "--out" --gpus 2 --out
 refuses "--backend gpu" --backend gpu
 

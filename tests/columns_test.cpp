@@ -70,7 +70,8 @@ TEST(Columns, Header) {
       csv_header(),
       "schema_version,run_id,build_id,cuda_runtime,driver,nccl_version,algo,impl,nccl_proto,"
       "ngpus,gpu_order,topo_class,dtype,redop,bytes,count,in_place,mode,ops_per_graph,l2,l2_sets,"
-      "placement,name,launch,transport,backend,virtual,gpu,blocks,threads,ran,rounds,samples,"
+      "placement,name,launch,transport,backend,virtual,gpu,blocks,threads,ran,toolkit,rounds,"
+      "samples,"
       "lat_us_median,lat_us_ci_lo,lat_us_ci_hi,lat_us_min,lat_us_mean,lat_us_p90,lat_us_p95,"
       "lat_us_p99,lat_us_max,lat_us_mad,cv_pct,outliers_mild,outliers_severe,iso_us_median,"
       "skew_us_median,start_skew_us_median,skew_error_us,added_skew_us,cpu_us_median,algbw_"
@@ -92,7 +93,7 @@ TEST(Columns, LineOfAnOkRow) {
       csv_line({full_row(), kFacts}),
       "1,2025-01-31T12:34:56Z,1a2b3c4+cuda12.8+Release,12.8,590.48.01,2.28.9,one_shot_pull,"
       "custom,,4,0 1 2 3,,bf16,sum,57344,28672,0,graph,20,hot,1,out_of_place,"
-      "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,p2p,cuda,0,A + B,36,512,,12,1200,"
+      "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,p2p,cuda,0,A + B,36,512,,,12,1200,"
       "7,6.875,7.125,6.5,7.25,8,9,10.5,64,0.125,3.5,4,1,9.5,2.25,0.75,1.25,0,1.5,8.192,12."
       "288,,1.75,25,0,0.5,0.015625,1,0,1980.5,1,5,16,0.25,rounds,ok,\n");
 }
@@ -106,7 +107,7 @@ TEST(Columns, LineOfARowThatDidNotRun) {
   row.point.transport = Transport::host;
   EXPECT_EQ(csv_line({row, {}}),
             "1,,,,,,nccl_ring,nccl,,2,0 0,,bf16,sum,57344,28672,1,eager,20,hot,,in_place,"
-            "allreduce/nccl_ring/bf16/g2/eager/hot/57344/in_place,processes,host,cuda,1,,,,,,,"
+            "allreduce/nccl_ring/bf16/g2/eager/hot/57344/in_place,processes,host,cuda,1,,,,,,,,"
             ",,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,skipped,\"needs \"\"two\"\" GPUs, not one\"\n");
 }
 
@@ -120,7 +121,7 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("bytes":57344,"count":28672,"in_place":0,"mode":"graph","ops_per_graph":20,)"
       R"("l2":"hot","l2_sets":1,"placement":"out_of_place",)"
       R"("name":"allreduce/one_shot_pull/bf16/g4/graph/hot/57344","launch":"threads","transport":"p2p",)"
-      R"("backend":"cuda","virtual":0,"gpu":"A + B","blocks":36,"threads":512,"ran":null,)"
+      R"("backend":"cuda","virtual":0,"gpu":"A + B","blocks":36,"threads":512,"ran":null,"toolkit":null,)"
       R"("rounds":12,"samples":1200,"lat_us_median":7.0,"lat_us_ci_lo":6.875,)"
       R"("lat_us_ci_hi":7.125,"lat_us_min":6.5,"lat_us_mean":7.25,"lat_us_p90":8.0,)"
       R"("lat_us_p95":9.0,"lat_us_p99":10.5,"lat_us_max":64.0,"lat_us_mad":0.125,)"
@@ -129,6 +130,12 @@ TEST(Columns, JsonHoldsTheSameCells) {
       R"("added_skew_us":0.0,"cpu_us_median":1.5,"algbw_GBps":8.192,)"
       R"("busbw_GBps":12.288,"pct_ring_ceiling":null,"floor_us":1.75,"pct_floor":25.0,"wrong":0,"max_ulp":0.5,)"
       R"("max_abs_err":0.015625,"bitwise_ranks":1,"bitwise_runs":0,"sm_mhz_min":1980.5,"throttled":1,"pcie_gen":5,"pcie_width":16,"aa_pct":0.25,"stopped":"rounds","status":"ok","reason":null})");
+}
+
+TEST(Columns, TheToolkitIsThatOfTheRowsKernel) {
+  Row row = full_row();
+  row.point.toolkit = "nvrtc 12.8.93";
+  EXPECT_EQ(field(row, "toolkit"), R"("nvrtc 12.8.93")");
 }
 
 TEST(Columns, OnlyAnOkRowHasATime) {

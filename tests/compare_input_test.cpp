@@ -46,6 +46,16 @@ TEST(CompareInput, RefusesWhatIsNoRows) {
   EXPECT_EQ(refusal(kHeader + "2" + kRow.substr(1)), "line 2 has another schema_version than 1");
 }
 
+TEST(CompareInput, RowsOfTwoToolkitsHaveDifferentKeys) {
+  const std::string header = kHeader.substr(0, kHeader.size() - 1) + ",toolkit\n";
+  const std::string row = kRow.substr(0, kRow.size() - 1);
+  const ResultSet set = read_rows(header + row + ",\n" + row + ",nvrtc 12.8.93\n", "x");
+  ASSERT_EQ(set.entries.size(), 2u);
+  EXPECT_EQ(set.entries[0].key.at("toolkit"), "");
+  EXPECT_EQ(set.entries[1].key.at("toolkit"), "nvrtc 12.8.93");
+  EXPECT_EQ(read_rows(kHeader + kRow, "x").entries[0].key, set.entries[0].key);
+}
+
 TEST(CompareInput, RefusesNumbersThatAreNone) {
   for (const char* bad : {"nan", "inf", "-1", "0", "1e999", "10x"})
     EXPECT_EQ(refusal(kHeader + "1,ring,2,bf16,1024,ring/1024," + bad + ",ok,,0,cuda\n"),

@@ -42,6 +42,8 @@ const std::string kSizeOr0 = "accepts sizes from 0 to 1024G bytes, such as 57344
 const std::string kFactor = "accepts numbers above 1, up to 1024";
 const std::string kSeconds = "accepts numbers above 0, up to 86400";
 const std::string kItem = "empty item; accepts a list such as A,B with a comma between two items";
+const std::string kToolkit =
+    "accepts build, and nvrtc:PATH with the folder of a CUDA toolkit or its libnvrtc.so";
 const std::string kTwice = "given more than once; a list takes commas";
 const std::string kCommand =
     "unknown command, accepts run, doctor, list, self-test, compare; a list takes commas";
@@ -100,6 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Ranks, CommandLine,
     testing::Values(
+        Refused{"--toolkit 12.8", "--toolkit 12.8: " + kToolkit},
+        Refused{"--toolkit build,nvrtc:", "--toolkit nvrtc:: " + kToolkit},
         Refused{"--gpus 0", "--gpus 0: accepts whole numbers from 2 to 16"},
         Refused{"--gpus 1",
                 "--gpus 1: with one rank there is nothing to reduce; accepts whole numbers from 2 "

@@ -42,6 +42,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.launch, Launch::threads);
   EXPECT_EQ(options.transport, Transport::p2p);
   EXPECT_EQ(options.geometry, Geometry{});
+  EXPECT_EQ(options.toolkits, Words{"build"});
   EXPECT_EQ(options.rounds, 12);
   EXPECT_EQ(options.replays, 100);
   EXPECT_EQ(options.ops, 20);
@@ -75,11 +76,12 @@ TEST(Options, EveryOptionReachesItsField) {
   const Options options = parsed(
       "--algo ring_*,nccl_auto --dtype f32,f16 --gpus 8,3 --mode graph --l2 cold,hot --placement "
       "in_place,out_of_place --devices 3,3,1 --backend cuda --launch processes --transport host "
-      "--blocks 36 "
+      "--blocks 36 --toolkit nvrtc:/opt/cuda-12.8,build,nvrtc:x/libnvrtc.so,build "
       "--threads 512 --rounds 3 --replays 7 --ops 122 --row-seconds 1.5 --skew-us 2.5 --timeout "
       "0.25 --seed 0 "
       "--dry-run --nccl-loopback --nccl-lib /x/libnccl.so.2 --out results/a --verbose");
   EXPECT_EQ(options.algorithms, (Words{"ring_*", "nccl_auto"}));
+  EXPECT_EQ(options.toolkits, (Words{"nvrtc:/opt/cuda-12.8", "build", "nvrtc:x/libnvrtc.so"}));
   EXPECT_EQ(options.dtypes, (std::vector{Dtype::f32, Dtype::f16}));
   EXPECT_EQ(options.gpus, (Ints{8, 3}));
   EXPECT_EQ(options.modes, std::vector{Mode::graph});

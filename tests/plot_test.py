@@ -122,6 +122,14 @@ class PlotTest(unittest.TestCase):
         self.assertIn("allreduce latency: bf16, out of place, launch threads, through host memory "
                       "\u2013 NVIDIA H200", self.svg(name))
 
+    def test_toolkits_are_lines_of_their_own(self):
+        header = HEADER[:-1] + ",toolkit\n"
+        row = OK_ROW[:-1]
+        self.assertEqual(self.plot(header + row + ",\n" + row + ",nvrtc 12.8.93\n").returncode, 0)
+        texts = self.svg("latency_" + NAMES[0])
+        self.assertEqual(texts.count("one_shot_pull"), 1)
+        self.assertEqual(texts.count("one_shot_pull nvrtc 12.8.93"), 1)
+
     def test_refuses_what_is_no_rows_csv(self):
         self.refuses("", "is empty")
         self.refuses("a,b\n1,2\n", "is no rows.csv of arbench: it has no column schema_version, "

@@ -48,6 +48,7 @@ Row full_row() {
   row.pcie_generation = 4;
   row.pcie_width = 8;
   row.ran = "ring/ll";
+  row.point.toolkit = "nvrtc 12.8.93";
   row.reason = "a remark, \"quoted\"";
   return row;
 }
@@ -113,8 +114,8 @@ TEST_F(ReadBack, WhatGoesOnHoldsTheRowsAndNothingElse) {
             csv_header() + csv_line({full_row(), facts}) + csv_line({hung_, facts}));
   EXPECT_EQ(text_of(folder_ / "samples.csv"),
             "name,launch,round,replay,rank,us\n"
-            "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,0,0,-1,7\n"
-            "allreduce/one_shot_pull/bf16/g4/graph/hot/57344,threads,0,1,-1,7\n");
+            "allreduce/one_shot_pull/bf16/g4/graph/hot/57344/nvrtc-12.8.93,threads,0,0,-1,7\n"
+            "allreduce/one_shot_pull/bf16/g4/graph/hot/57344/nvrtc-12.8.93,threads,0,1,-1,7\n");
   const json run = json::parse(text_of(folder_ / "run.json"));
   EXPECT_EQ(run["complete"], true);
   EXPECT_EQ(run["rows"].size(), 2u);

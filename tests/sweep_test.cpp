@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "disk.hpp"
 #include "doctor_machine.hpp"
 #include "runner.hpp"
 
@@ -54,6 +55,13 @@ std::vector<T> seen(const std::vector<Case>& cases, std::function<T(const Case&)
     if (std::find(values.begin(), values.end(), of(point)) == values.end())
       values.push_back(of(point));
   return values;
+}
+
+/// Algorithm and toolkit of each case.
+Names contenders_of(const std::vector<Case>& cases) {
+  Names names;
+  for (const Case& point : cases) names.push_back(point.contender());
+  return names;
 }
 
 Ints ranks_of(const std::vector<Case>& cases) {
@@ -311,6 +319,28 @@ TEST(Estimate, TheDefaultSweepOfOneGpuTakesFiveMinutesAtMost) {
   const auto cases = cases_of({}, box(1), algorithm_names(Backend::host, {}));
   EXPECT_GT(cases.size(), 300U);
   EXPECT_LE(estimate_seconds(cases, parsed({})), 300);
+}
+
+TEST(Toolkits, AreContendersOfEachPointInTheOrderGiven) {
+  const Options options = parsed(
+      {"--gpus", "2", "--sizes", "1K", "--mode", "graph", "--toolkit", "nvrtc:/a,build,nvrtc:/b"});
+  EXPECT_EQ(contenders_of(expand(options, box(2), {"ring_simple", "nccl_auto"},
+                                 {"nvrtc 12.8.93", "nvrtc 13.5.37"})),
+            (Names{"ring_simple nvrtc 12.8.93", "ring_simple", "ring_simple nvrtc 13.5.37",
+                   "nccl_auto"}));
+}
+
+TEST(Toolkits, NeedACudaDevice) {
+  const auto refusal = [](const std::vector<const char*>& words) {
+    return message<UsageError>(
+        [&] { expand(parsed(words), without_gpu(), {"a"}, {"nvrtc 12.8.93"}); });
+  };
+  EXPECT_EQ(refusal({"--toolkit", "nvrtc:/a"}),
+            "--toolkit nvrtc:/a: needs the CUDA backend: no CUDA device answers (no CUDA driver: "
+            "libcuda.so.1 does not load); accepts build here");
+  EXPECT_EQ(refusal({"--toolkit", "build,nvrtc:/a", "--backend", "host"}),
+            "--toolkit nvrtc:/a: needs the CUDA backend: --backend host runs host threads; accepts "
+            "build here");
 }
 
 }  // namespace

@@ -24,6 +24,18 @@ TEST(Table, SizesByAlgorithms) {
 )");
 }
 
+TEST(Table, ToolkitsOfOneKernelStandSideBySide) {
+  Row other = timed_row("one_shot_pull", 1024, 5);
+  other.point.toolkit = "nvrtc 12.8.93";
+  EXPECT_EQ(
+      table({timed_row("one_shot_pull", 1024, 6), other}),
+      R"(allreduce, bf16, 4 ranks, graph, out of place, one thread per rank, cuda backend: median us per op
+
+ size  one_shot_pull  one_shot_pull nvrtc 12.8.93  best                         vs nccl
+1 KiB           6.00                         5.00  one_shot_pull nvrtc 12.8.93        -
+)");
+}
+
 TEST(Table, WhatHasNoTimeIsAWordWithItsReasonBelow) {
   Row refused = untimed_row("ring_ll", Status::skipped, "8-byte words,\nno tails");
   Row same = untimed_row("ring_ll128", Status::unsupported, "8-byte words,\nno tails");

@@ -1,18 +1,23 @@
 // The record that makes an algorithm known. Adding one is one new file in kernels/: a kernel struct
-// and a static Register; --list, the sweep and the tests of both machines pick it up.
+// and a static Register; --list, the sweep and the tests of both machines pick it up. NVRTC compiles
+// the same file at run time, and sees of it and of this header what runs on the device alone.
 #pragma once
+
+#include "arbench/peers.hpp"
+#include "arbench/port.hpp"
+#ifndef __CUDACC_RTC__
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arbench/case.hpp"
 #include "arbench/launch.hpp"
-#include "arbench/peers.hpp"
 #include "arbench/queue.hpp"
 
 namespace arbench {
@@ -86,6 +91,9 @@ struct Algorithm {
   /// Things enqueued per op, so that work behind the gate stays below the launch queue's depth.
   std::function<int(const Case&)> launches_per_op{};
   std::function<Op(const OpenContext&)> open{};
+  /// The template instance of kernel_entry() that it launches, see instance_name(); empty function: none.
+  std::function<std::string(const Case&)> instance{};
+  std::string source{};  ///< "one_shot_pull.cu", the file in kernels/; Register fills it in
 };
 
 /// All algorithms of a backend, sorted by name. A name that is registered twice ends the program at
@@ -106,7 +114,10 @@ inline constexpr Backend kBackend = Backend::host;
 /// Puts a record into algorithms() of the backend this file is compiled for. Only for
 /// namespace-scope objects.
 struct Register {
-  explicit Register(Algorithm algorithm) { register_algorithm(kBackend, std::move(algorithm)); }
+  explicit Register(Algorithm algorithm, std::string_view file = __builtin_FILE()) {
+    algorithm.source = file.substr(file.rfind('/') + 1);
+    register_algorithm(kBackend, std::move(algorithm));
+  }
 };
 
 /// Fills in what all algorithms of one kernel struct share: open() launches K once per op.
@@ -114,15 +125,14 @@ template <class K>
 Algorithm kernel_algorithm(Algorithm record, K kernel = {}) {
   record.open = [kernel](const OpenContext& context) {
     const auto at = [kernel, peers = context.peers, dtype = context.point.dtype,
-                     shape = context.geometry,
-                     ranks = context.grid_ranks](Queue& queue, std::uint64_t shift) {
-      if (peers.count > 0) launch(queue, kernel, shifted(peers, shift), dtype, shape, ranks);
+                     shape = context.geometry, ranks = context.grid_ranks,
+                     code = code_of<K>(context.point)](Queue& queue, std::uint64_t shift) {
+      if (peers.count > 0) launch(queue, kernel, shifted(peers, shift), dtype, shape, ranks, code);
     };
     return Op{[at](Queue& queue) { at(queue, 0); }, {}, {}, at};
   };
-  record.blocks_per_multiprocessor = [](const Case& point, int threads) {
-    return blocks_per_multiprocessor<K>(point.dtype, point.ranks(), threads);
-  };
+  record.blocks_per_multiprocessor = blocks_per_multiprocessor<K>;
+  record.instance = instance_of<K>;
   if (!record.launches_per_op) record.launches_per_op = [](const Case&) { return 1; };
   if (!record.scratch) record.scratch = [](const Case&) { return Scratch{}; };
   return record;
@@ -134,3 +144,4 @@ Algorithm kernel_algorithm(Algorithm record, K kernel = {}) {
 inline std::uint64_t packs_of(const Case& point) { return (point.bytes + 15) / 16; }
 
 }  // namespace arbench
+#endif

@@ -95,6 +95,7 @@ struct Case {
   Backend backend = Backend::cuda;
   std::vector<int> devices;  ///< the device of each rank; a repeated id makes the ranks virtual
   Geometry geometry;         ///< what the user fixed; zeros are chosen by the algorithm
+  std::string toolkit;       ///< that compiled the kernel: empty this build's, or "nvrtc 12.8.93"
 
   bool operator==(const Case&) const = default;
 
@@ -102,10 +103,13 @@ struct Case {
   std::uint64_t count() const { return bytes / size_of(dtype); }
   /// True when two ranks share a device. Such rows are never mixed with real multi-GPU ones.
   bool is_virtual() const;
-  /// "allreduce/one_shot_pull/bf16/g8/graph/hot/57344", "/in_place" appended for in place.
-  /// Holds no version and no device, so that two builds join by name.
+  /// "allreduce/one_shot_pull/bf16/g8/graph/hot/57344", "/in_place" appended for in place, then
+  /// "/nvrtc-12.8.93" for another toolkit than the build's.
+  /// Holds no device and nothing of the build, so that two builds join by name.
   std::string name() const;
-  /// True when `other` is a contender of the same point: all is equal but the algorithm.
+  /// "one_shot_pull", or "one_shot_pull nvrtc 12.8.93": what is its own among the contenders of a point.
+  std::string contender() const;
+  /// True when `other` is a contender of the same point: all is equal but algorithm and toolkit.
   bool same_point(const Case& other) const;
 };
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 
 #include "arbench/case.hpp"
 #include "arbench/peers.hpp"
@@ -18,6 +19,20 @@
 #endif
 
 namespace arbench {
+
+/// "arbench::kernel_entry<arbench::OneShotPull, arbench::BF16, 8>": what NVRTC is asked for. Both
+/// backends give the same name.
+std::string instance_name(const std::type_info& kernel, const std::type_info& element, int ranks);
+
+/// The code that a launch runs: what a toolkit made of the kernel at run time; null: the build's own.
+struct Code {
+  const void* kernel = nullptr;
+};
+
+/// What `toolkit` made of the instance, loaded for the current device. Throws Refused when it made
+/// nothing, or when the driver does not load it. Only in builds with CUDA.
+const void* run_time_kernel(const std::string& toolkit, const std::string& instance);
+
 inline namespace ARBENCH_PORT {
 
 /// Calls f.operator()<T, N>() for the element type and the rank count.
@@ -41,6 +56,14 @@ auto with_types(Dtype dtype, int ranks, F f) {
   }
 }
 
+/// The instance of K that a case launches.
+template <class K>
+std::string instance_of(const Case& point) {
+  return with_types<K::kSpecialised>(point.dtype, point.ranks(), [&]<class T, int N>() {
+    return instance_name(typeid(K), typeid(T), N);
+  });
+}
+
 #ifdef __CUDACC__
 
 inline void check_launch(cudaError_t error) {
@@ -49,17 +72,23 @@ inline void check_launch(cudaError_t error) {
   throw std::runtime_error(std::string("kernel launch: ") + cudaGetErrorString(error));
 }
 
+/// REQUIRES, for another toolkit than the build's: the device is current, and no kernel waits on it.
+template <class K>
+Code code_of(const Case& point) {
+  if (point.toolkit.empty()) return {};
+  return {run_time_kernel(point.toolkit, instance_of<K>(point))};
+}
+
 template <class K, class T, int N>
-__global__ void __launch_bounds__(kMaxThreads)
-    kernel_entry(const __grid_constant__ K kernel, const __grid_constant__ Peers peers) {
-  kernel.template operator()<T, N>(Exec(peers.first_rank), peers);
+const void* entry_of(Code code) {
+  return code.kernel ? code.kernel : reinterpret_cast<const void*>(&kernel_entry<K, T, N>);
 }
 
 /// Enqueues one launch. `grid_ranks` > 1: that many ranks, from peers.first_rank on, in one
-/// cooperative launch.
+/// cooperative launch. `code` is that of the case whose dtype and ranks these are.
 template <class K>
 void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geometry shape,
-            int grid_ranks = 1) {
+            int grid_ranks = 1, Code code = {}) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(grid_ranks));
   config.blockDim = dim3(static_cast<unsigned>(shape.threads));
@@ -70,17 +99,19 @@ void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geom
   config.attrs = &cooperative;
   config.numAttrs = grid_ranks > 1 ? 1 : 0;
   with_types<K::kSpecialised>(dtype, peers.ranks, [&]<class T, int N>() {
-    check_launch(cudaLaunchKernelEx(&config, kernel_entry<K, T, N>, kernel, peers));
+    void* arguments[] = {const_cast<K*>(&kernel), const_cast<Peers*>(&peers)};  // only read
+    check_launch(cudaLaunchKernelExC(&config, entry_of<K, T, N>(code), arguments));
   });
 }
 
-/// Blocks of K that one multiprocessor of the current device holds at once.
+/// Blocks of K that one multiprocessor of the current device holds at once. Throws as code_of() does.
 template <class K>
-int blocks_per_multiprocessor(Dtype dtype, int ranks, int threads) {
-  return with_types<K::kSpecialised>(dtype, ranks, [&]<class T, int N>() {
+int blocks_per_multiprocessor(const Case& point, int threads) {
+  const Code code = code_of<K>(point);
+  return with_types<K::kSpecialised>(point.dtype, point.ranks(), [&]<class T, int N>() {
     int blocks = 0;
-    check_launch(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_entry<K, T, N>, threads, 0));
+    check_launch(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry_of<K, T, N>(code),
+                                                               threads, 0));
     return blocks;
   });
 }
@@ -101,9 +132,15 @@ class HostQueue : public Queue {
   virtual void enqueue(HostLaunch launch) = 0;
 };
 
+/// The host compiler's alone.
+template <class K>
+Code code_of(const Case&) {
+  return {};
+}
+
 template <class K>
 void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geometry shape,
-            int grid_ranks = 1) {
+            int grid_ranks = 1, Code = {}) {
   static_cast<HostQueue&>(queue).enqueue({shape, peers.first_rank, grid_ranks, [=](const Exec& ex) {
                                             with_types<K::kSpecialised>(
                                                 dtype, peers.ranks, [&]<class T, int N>() {
@@ -114,7 +151,7 @@ void launch(Queue& queue, const K& kernel, const Peers& peers, Dtype dtype, Geom
 
 /// Host threads are not scarce in the way that multiprocessors are; the limit keeps a team small.
 template <class K>
-int blocks_per_multiprocessor(Dtype, int, int threads) {
+int blocks_per_multiprocessor(const Case&, int threads) {
   return threads > 8 ? 64 / threads : 8;
 }
 

@@ -1,9 +1,13 @@
 // The GPU's Exec. Include port.hpp, not this.
 #pragma once
 
+#ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
+#endif
 
 #include <cuda/atomic>
+
+#include "arbench/peers.hpp"
 
 namespace arbench {
 inline namespace port_cuda {
@@ -85,6 +89,13 @@ class Exec {
  private:
   int rank_;
 };
+
+/// Every kernel of the program.
+template <class K, class T, int N>
+__global__ void __launch_bounds__(kMaxThreads)
+    kernel_entry(const __grid_constant__ K kernel, const __grid_constant__ Peers peers) {
+  kernel.template operator()<T, N>(Exec(peers.first_rank), peers);
+}
 
 }  // namespace port_cuda
 }  // namespace arbench

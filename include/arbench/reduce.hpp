@@ -6,10 +6,13 @@
 // barrier between equal blocks is enough.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
+#ifndef __CUDACC_RTC__
+#include <algorithm>
+
 #include "arbench/case.hpp"
+#endif
 #include "arbench/peers.hpp"
 #include "arbench/port.hpp"
 
@@ -81,6 +84,7 @@ ARBENCH_DEVICE void reduce_strided(const Exec& ex, const Peers& p, Source source
 
 }  // namespace ARBENCH_PORT
 
+#ifndef __CUDACC_RTC__
 /// Blocks and threads for `packs` packs of work per rank: one pack per thread while that takes no
 /// more than `few` blocks, since every block is one more set of flags; then `few` blocks, until a
 /// thread has more than 8 packs; then more blocks. At most `max_blocks`. Measured with virtual
@@ -97,5 +101,6 @@ inline Geometry spread(const Case& point, std::uint64_t packs, int few, int max_
   if (blocks > some) blocks = std::max(some, (packs + threads * 8 - 1) / (threads * 8));
   return {static_cast<int>(std::min(blocks, limit)), static_cast<int>(threads)};
 }
+#endif
 
 }  // namespace arbench

@@ -92,6 +92,12 @@ std::string size_class(const std::string& bytes) {
   return value <= 4 << 20 ? "up to 4 MiB" : "above 4 MiB";
 }
 
+/// The algorithm, and the toolkit if another than the build's compiled it.
+std::string contender(const Key& key) {
+  const std::string toolkit = of(key, "toolkit");
+  return algorithm_of(key) + (toolkit.empty() ? "" : " " + toolkit);
+}
+
 /// A group in the making: logs of its rows added up, draw by draw.
 struct Sum {
   Group group;
@@ -100,7 +106,7 @@ struct Sum {
 };
 
 void add(std::vector<Sum>& sums, const Compared& row, const std::vector<double>& logs, double cut) {
-  const std::string algorithm = algorithm_of(row.key), sizes = size_class(of(row.key, "bytes"));
+  const std::string algorithm = contender(row.key), sizes = size_class(of(row.key, "bytes"));
   auto at = std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) {
     return sum.group.algorithm == algorithm && sum.group.sizes == sizes;
   });

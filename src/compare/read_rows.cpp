@@ -12,9 +12,9 @@ namespace {
 using nlohmann::json;
 using Cells = std::vector<std::string>;
 
-constexpr const char* kKeys[] = {"algo",      "ngpus",  "gpu_order", "dtype",   "redop",
-                                 "bytes",     "count",  "in_place",  "mode",    "l2",
-                                 "placement", "launch", "transport", "backend", "virtual"};
+constexpr const char* kKeys[] = {
+    "algo", "ngpus", "gpu_order", "dtype",  "redop",     "bytes",   "count",   "in_place",
+    "mode", "l2",    "placement", "launch", "transport", "backend", "virtual", "toolkit"};
 constexpr const char* kFacts[] = {"build_id", "cuda_runtime", "driver", "nccl_version", "gpu"};
 
 /// Cells by column name.

@@ -116,6 +116,8 @@ constexpr Column kColumns[] = {
     {"threads", "threads per block that ran",
      [](Context c) { return positive(c.row.geometry.threads); }},
     {"ran", "what NCCL really ran, or unverified", [](Context c) { return text(c.row.ran); }},
+    {"toolkit", "compiler of the kernel, nvrtc with its version; empty: that of build_id",
+     [](Context c) { return text(c.row.point.toolkit); }},
     // Measures
     {"rounds", "visits to this contender", time_cell<&Summary::rounds>},
     {"samples", "timed replays over all rounds", time_cell<&Summary::samples>},

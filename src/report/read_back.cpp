@@ -66,7 +66,8 @@ void require_same_run(const std::filesystem::path& folder, const json& run, cons
                                    {"toolkit", "/cuda/toolkit"},
                                    {"CUDA runtime", "/cuda/runtime"},
                                    {"driver", "/cuda/driver"},
-                                   {"NCCL", "/nccl/library"}})
+                                   {"NCCL", "/nccl/library"},
+                                   {"toolkits", "/toolkits"}})
     require_equal(folder, name, at(then, path), at(environment, path));
   require_equal(folder, "GPUs", gpu_list(then), gpu_list(environment));
   require_equal(folder, "configuration", at(run, "/config"), config);

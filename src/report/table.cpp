@@ -17,15 +17,16 @@ namespace {
 Case key_of(const Row& row) {
   Case key = row.point;
   key.algorithm.clear();
+  key.toolkit.clear();
   key.bytes = 0;
   key.geometry = {};
   return key;
 }
 
-/// The rows of one table by size and algorithm.
+/// The rows of one table by size and contender.
 struct Group {
   Case key;
-  std::vector<std::string> algorithms;  ///< in order of appearance
+  std::vector<std::string> contenders;  ///< in order of appearance
   std::map<std::uint64_t, std::map<std::string, const Row*>> sizes;
 };
 
@@ -36,10 +37,10 @@ std::vector<Group> grouped(const std::vector<Row>& rows) {
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), Group{key, {}, {}});
-    auto& names = group->algorithms;
-    if (std::find(names.begin(), names.end(), row.point.algorithm) == names.end())
-      names.push_back(row.point.algorithm);
-    group->sizes[row.point.bytes][row.point.algorithm] = &row;
+    auto& names = group->contenders;
+    const std::string name = row.point.contender();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    group->sizes[row.point.bytes][name] = &row;
   }
   return groups;
 }
@@ -132,8 +133,8 @@ bool tied(const Row& row, const Row& best) {
   return a.median <= b.median * (1 + band / 100) || (a.ci_lo <= b.ci_hi && b.ci_lo <= a.ci_hi);
 }
 
-std::string value_cell(const Line& line, const std::string& algorithm, const Row* best) {
-  const auto found = line.find(algorithm);
+std::string value_cell(const Line& line, const std::string& contender, const Row* best) {
+  const auto found = line.find(contender);
   if (found == line.end()) return "";
   const Row& row = *found->second;
   if (!timed(row)) return word_cell(row);
@@ -151,21 +152,21 @@ std::string nccl_factor(const Line& line) {
 // All lines ----------------------------------------------------------------------------------
 
 std::vector<TextColumn> columns_of(const Group& group) {
-  std::vector<TextColumn> columns(group.algorithms.size() + 3);
+  std::vector<TextColumn> columns(group.contenders.size() + 3);
   auto& size = columns.front();
   auto& best_name = columns[columns.size() - 2];
   auto& factor = columns.back();
   size.cells = {"size"};
   best_name = {{"best"}, true};
   factor.cells = {"vs nccl"};
-  for (std::size_t i = 0; i < group.algorithms.size(); ++i)
-    columns[i + 1].cells = {group.algorithms[i]};
+  for (std::size_t i = 0; i < group.contenders.size(); ++i)
+    columns[i + 1].cells = {group.contenders[i]};
   for (const auto& [bytes, line] : group.sizes) {
     const Row* best = fastest(line, [](const Case&) { return true; });
     size.cells.push_back(size_text(bytes));
-    for (std::size_t i = 0; i < group.algorithms.size(); ++i)
-      columns[i + 1].cells.push_back(value_cell(line, group.algorithms[i], best));
-    best_name.cells.push_back(best ? best->point.algorithm : "-");
+    for (std::size_t i = 0; i < group.contenders.size(); ++i)
+      columns[i + 1].cells.push_back(value_cell(line, group.contenders[i], best));
+    best_name.cells.push_back(best ? best->point.contender() : "-");
     factor.cells.push_back(nccl_factor(line));
   }
   return columns;
@@ -184,23 +185,23 @@ std::string aa_line(const Group& group) {
 }
 
 std::string footnotes(const Group& group) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // reason, algorithms
-  for (const auto& algorithm : group.algorithms) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // reason, contenders
+  for (const auto& contender : group.contenders) {
     for (const auto& [bytes, line] : group.sizes) {
-      const auto found = line.find(algorithm);
+      const auto found = line.find(contender);
       if (found == line.end() || found->second->reason.empty()) continue;
       const std::string reason = clean_line(found->second->reason);
       auto note = std::find_if(notes.begin(), notes.end(),
                                [&](const auto& n) { return n.first == reason; });
       if (note == notes.end()) note = notes.insert(notes.end(), {reason, {}});
-      if (note->second.empty() || note->second.back() != algorithm)
-        note->second.push_back(algorithm);
+      if (note->second.empty() || note->second.back() != contender)
+        note->second.push_back(contender);
     }
   }
   std::string text;
-  for (const auto& [reason, algorithms] : notes) {
+  for (const auto& [reason, contenders] : notes) {
     std::string names;
-    for (const auto& name : algorithms) names += (names.empty() ? "" : ", ") + name;
+    for (const auto& name : contenders) names += (names.empty() ? "" : ", ") + name;
     text += "  " + names + ": " + reason + '\n';
   }
   return text;
