@@ -16,8 +16,7 @@ namespace arbench {
 namespace {
 
 /// Why this case cannot run, as far as can be told without a device.
-std::optional<std::pair<Status, std::string>> refusal(const Case& point, const Options& options,
-                                                      const Machine& machine) {
+std::optional<std::pair<Status, std::string>> refusal(const Case& point, const Options& options) {
   const Algorithm* algorithm = find_algorithm(point.backend, point.algorithm);
   const auto skip = [](const std::string& why) { return std::pair(Status::skipped, why); };
   if (algorithm == nullptr) {
@@ -37,6 +36,13 @@ std::optional<std::pair<Status, std::string>> refusal(const Case& point, const O
     return skip("reaches into its peers' buffers: no host transport");
   if (algorithm->reject)
     if (const auto why = algorithm->reject(point)) return skip(*why);
+  return std::nullopt;
+}
+
+/// Likewise, with what is known when all run-time code is compiled.
+std::optional<std::pair<Status, std::string>> refusal(const Case& point, const Options& options,
+                                                      const Machine& machine) {
+  if (auto refused = refusal(point, options)) return refused;
   if (const auto why = no_code(point, machine)) return std::pair(Status::unsupported, *why);
   return std::nullopt;
 }

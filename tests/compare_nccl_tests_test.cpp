@@ -51,11 +51,12 @@ using Samples = std::vector<std::vector<double>>;
 TEST(NcclTests, ALogOf2_17) {
   const ResultSet set = log_of(kBanner + kTable + kRow + kFooter);
   ASSERT_EQ(set.entries.size(), 2U);
-  const Key expected{{"algo", "nccl_auto"}, {"backend", "cuda"},  {"bytes", "8192"},
-                     {"count", "2048"},     {"dtype", "f32"},     {"gpu_order", "0 1"},
-                     {"in_place", "0"},     {"l2", "hot"},        {"launch", "threads"},
-                     {"mode", "eager"},     {"ngpus", "2"},       {"placement", "out_of_place"},
-                     {"redop", "sum"},      {"transport", "p2p"}, {"virtual", "0"}};
+  const Key expected{{"algo", "nccl_auto"}, {"backend", "cuda"}, {"bytes", "8192"},
+                     {"count", "2048"},     {"dtype", "f32"},    {"gpu_order", "0 1"},
+                     {"in_place", "0"},     {"l2", "hot"},       {"launch", "threads"},
+                     {"mode", "eager"},     {"ngpus", "2"},      {"placement", "out_of_place"},
+                     {"redop", "sum"},      {"toolkit", ""},     {"transport", "p2p"},
+                     {"virtual", "0"}};
   EXPECT_EQ(set.entries[0].key, expected);
   EXPECT_EQ(set.entries[0].name, "nccl_auto/f32/sum/g2/eager/out_of_place/8192");
   EXPECT_EQ(set.entries[0].samples, Samples{{12.34}});

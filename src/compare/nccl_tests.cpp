@@ -65,6 +65,7 @@ Key run_key(const NcclRun& run) {
           {"mode", run.graph == "0" ? "eager" : "graph"},
           {"l2", "hot"},
           {"transport", "p2p"},
+          {"toolkit", ""},
           {"backend", "cuda"},
           {"virtual", "0"}};
   add_ranks(key, run.ranks);
